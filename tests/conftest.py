@@ -94,18 +94,6 @@ def wmt22() -> pd.DataFrame:
     return long.pivot(index="segment", columns="system")  # noqa: PD010
 
 
-@pytest.fixture(scope="session")
-def docking() -> pd.DataFrame:
-    """3,212 molecules, 85 of them active, with four docking scores (chemmodlab's pparg)."""
-    return pd.read_csv(_file("docking.csv"), index_col="molecule")
-
-
-@pytest.fixture(scope="session")
-def docking_bands() -> pd.DataFrame:
-    """Bands of the recall of surf at 40 n, computed by chemmodlab with 20,000 draws."""
-    return pd.read_csv(_file("docking_recall_bands.csv"))
-
-
 def _file(name: str) -> Path:
     folder = os.environ.get("RANKEVAL_PD_DATA")
     if folder is None:

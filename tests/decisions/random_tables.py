@@ -54,8 +54,7 @@ def check(found: pd.DataFrame, asked: dict[str, Any], names: tuple[str, str, str
         assert not (found[high] < found["ci_high_alone"] - 1e-12).any(), asked
         assert "family" in found.attrs
     inside = (found[low] - 1e-9 <= found[gap]) & (found[gap] <= found[high] + 1e-9)
-    if asked.get("ci") != "agresti-caffo":  # which draws a difference of few candidates towards 0
-        assert inside[found[gap].notna() & found[low].notna()].all(), asked
+    assert inside[found[gap].notna() & found[low].notna()].all(), asked
     if alternative != "two-sided":  # the other end is where the range ends
         varies = (found[low] != 0) | (found[high] != 0)
         end = found[high if alternative == "greater" else low][varies].dropna().abs()

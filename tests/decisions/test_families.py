@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-import xarray as xr
 from numpy.testing import assert_allclose
 from statsmodels.stats import multitest
 
@@ -28,9 +27,6 @@ def queries() -> pd.DataFrame:
     )
 
 
-# -------------------------------------------------------------------------------- Adjusted p-values
-
-
 @pytest.mark.filterwarnings("ignore:area. a class has:rankeval_pd.RankevalWarning")
 @pytest.mark.parametrize(
     ("method", "name"),
@@ -48,20 +44,6 @@ def test_all_groups_are_one_family_or_each_is_as_in_statsmodels(queries, method,
     one = alone[alone["query"] == 7]
     wanted = multitest.multipletests(one["p_value"], method=name)[1]
     assert_allclose(one["p_adjusted"], wanted, rtol=1e-12)
-
-
-def test_a_lazy_dataset_is_one_family(queries):
-    part = queries[queries["query"] < 6].assign(candidate=lambda d: d.groupby("query").cumcount())
-    ds = xr.Dataset.from_dataframe(part.set_index(["query", "candidate"]))
-    eager = ds.rankeval.compare("a", "b", [5, 10], adjust="holm").compute()
-    lazy = ds.chunk(query=2).rankeval.compare("a", "b", [5, 10], adjust="holm")
-    assert lazy["p_adjusted"].chunks is not None
-    xr.testing.assert_identical(lazy.compute(), eager)
-    wanted = multitest.multipletests(eager["p_value"].to_numpy().ravel(), method="holm")[1]
-    np.testing.assert_allclose(eager["p_adjusted"].to_numpy().ravel(), wanted, rtol=1e-12)
-
-
-# -------------------------------------------------------------------------------------------- Swaps
 
 
 def test_swaps_over_groups_and_pairs(queries):
@@ -84,9 +66,6 @@ def test_as_many_swaps_as_the_family_needs(queries):
     assert found.attrs["n_resamples"] == 5999  # 30 tests at .05, ten times
     with pytest.raises(ValueError, match=r"30 pairs in all groups.*n_resamples=599"):
         part.rankeval(by="query").compare("a", "b", 5, adjust="max-t", n_resamples=598)
-
-
-# -------------------------------------------------------------------------------- Families in words
 
 
 def test_families_in_words():

@@ -112,9 +112,6 @@ def test_error_of_the_swaps():
     high = stats.beta.ppf(0.975, hits + 1, 999 - hits)
     wanted = (np.nan_to_num(low) < 0.05) & (high > 0.05)
     assert found["undecided"].tolist() == wanted.tolist()
-    mean = df.rankeval.mean_difference("good", "fair", range(20, 200, 20), n_resamples=999)
-    p = mean.loc[0, "p_value"]
-    assert mean.loc[0, "p_stderr"] == pytest.approx(np.sqrt(p * (1 - p) / 999))
     assert not {"p_stderr", "undecided"} & set(df.rankeval.compare("good", "fair", 20).columns)
 
 
@@ -187,17 +184,12 @@ def test_rows_of_areas_agree_with_themselves(seeds):
 
 
 @SEEDS
-def test_means_and_ranges_agree_with_the_comparisons(seeds):
+def test_ranges_agree_with_the_comparisons(seeds):
     for seed in seeds:
         rng = np.random.default_rng(seed)
         df = random_candidates(rng).drop(columns="group")
         alpha, side = float(rng.choice([0.01, 0.05, 0.2])), str(rng.choice(ALTERNATIVES))
         n, drawn = range(2, int(rng.integers(6, 20))), {"n_resamples": 999, "rng": seed}
-        mean = df.rankeval.mean_difference(
-            "a", "b", n, alternative=side, level=1 - alpha, alpha=alpha, **drawn
-        )
-        asked = {"level": 1 - alpha, "alternative": side, "of": "mean"}
-        check(mean, asked, ("difference", "ci_low", "ci_high"))
         adjust = [None, *ADJUSTMENTS, *SWAPPED][rng.integers(7)]
         ask: dict[str, Any] = {"alpha": alpha, "adjust": adjust, "alternative": side}
         ask |= drawn if adjust in SWAPPED else {}
@@ -269,21 +261,6 @@ def test_an_area_excludes_one_half_where_it_is_tested_apart_from_it(seeds):
 
 
 @SEEDS
-def test_odds_ratios_agree_with_the_test_of_the_same_regions(seeds):
-    for seed in seeds:
-        _, df, n, level = drawn(seed, 3)
-        tested = df.rankeval.compare("a", "b", n, details=True)
-        for near in levels(level, tested["p_value"].iloc[-1]):
-            found = df.rankeval.odds_ratios("a", "b", n, level=near)
-            check_dual(found, tested["p_value"], near, 1.0)
-        check_inside(found[found["odds_ratio_mle"].notna()], "odds_ratio_mle")
-        assert_array_equal(found["odds_ratio"], tested["odds_ratio"])
-        known = found["odds_ratio_mle"].notna()
-        side = np.sign(np.log(found["odds_ratio_mle"].where(known, 1.0).clip(1e-300)).round(9))
-        assert (side == np.sign(tested["difference"]))[known].all()
-
-
-@SEEDS
 def test_four_tables_of_chance_agree(seeds):
     for seed in seeds:
         rng, df, _, _ = drawn(seed, 4)
@@ -299,7 +276,7 @@ def test_four_tables_of_chance_agree(seeds):
         assert (found["lift"][sure] > 1).all()
         bound = call.random_bound(alpha, n, details=True)
         assert (sure == (found["tp"] >= count(bound["critical"], 3))).all()
-        envelope = call.random_envelope(alpha, n, details=True)["envelope"]
+        envelope = call.random_bound(alpha, n, simultaneous=True, details=True)["critical"]
         beyond = found["p_adjusted"] <= alpha * (1 + EDGE)
         assert (beyond == (found["tp"] >= count(envelope, 3))).all()
         inside = np.zeros(len(found), dtype=bool)

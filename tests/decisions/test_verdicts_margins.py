@@ -120,18 +120,6 @@ def test_two_regions_by_enumeration(n_a, n_b, margin):
         assert found == pytest.approx(expected, rel=2e-5, abs=1e-9), table
 
 
-@pytest.mark.full
-@pytest.mark.parametrize(("n", "margin", "alpha"), [(20, 0.2, 0.01), (10, 0.2, 0.05)])
-def test_the_size_of_paired_proportions_by_enumeration(n, margin, alpha):
-    tables = [(b, c) for b in range(n + 1) for c in range(n - b + 1)]
-    rejected = np.array([t for t in tables if paired_p(*t, n, margin, alpha) <= alpha])
-    x, y = rejected.T[:, :, np.newaxis]
-    q = np.linspace(margin, (1.0 + margin) / 2.0, 801)
-    p = np.clip((q - margin) / (1.0 - q), 0.0, 1.0)
-    size = (stats.binom.pmf(y, n, q) * stats.binom.pmf(x, n - y, p)).sum(axis=0).max()
-    assert 0.4 * alpha < size <= alpha
-
-
 def test_the_sizes_of_the_reference():
     table = pd.read_csv(Path(__file__).parents[1] / "simulations" / "equivalence.csv")
     exact = table["kind"].isin(["paired", "regions"])
@@ -250,6 +238,7 @@ def test_a_margin_of_means_is_a_t_test_of_each_side():
         assert np.isnan(flat.rankeval.paired_bootstrap(margin=2.0)["p_equivalence"].item())
 
 
+@pytest.mark.full
 def test_scores_of_workers_have_no_margin(right):
     frames = pytest.importorskip("dask.dataframe")
     importlib.import_module("rankeval_pd.dask")

@@ -1,4 +1,4 @@
-"""Sets of candidates above thresholds, and thresholds that keep what they promise."""
+"""Sets of candidates above thresholds, their rates, and thresholds that keep a promise."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from scipy.stats import norm
+from sklearn import metrics
 
 import rankeval_pd
 from rankeval_pd import RankevalWarning
@@ -59,6 +60,48 @@ def test_threshold_inf_and_nan_scores():
     found = df.rankeval.acceptance_precision({"a": [np.inf, 1, -np.inf]}, missing="last")
     assert found["n_accepted"].tolist() == [1, 2, 3]
     assert found["tp"].tolist() == [1, 1, 2]
+
+
+@pytest.fixture(scope="module")
+def simulated():
+    return rankeval_pd.datasets.simulate_candidates(1_000)
+
+
+@pytest.mark.parametrize("threshold", [-1.0, 0.2, 2.0, 0.9])
+def test_at_a_threshold_as_scikit_learn(threshold):
+    rng = np.random.default_rng(1)
+    gold = np.r_[True, False, rng.random(58) < 0.4]
+    df = pd.DataFrame({"s": rng.normal(size=60) + gold, "gold": gold})
+    row = df.rankeval.acceptance_precision(threshold, details=True).iloc[0]
+    said = df["s"] >= threshold
+    tn, fp, fn, tp = metrics.confusion_matrix(gold, said).ravel()
+    assert row["specificity"] == pytest.approx(tn / (tn + fp), abs=1e-10)
+    assert row["f1"] == pytest.approx(metrics.f1_score(gold, said, zero_division=0), abs=1e-10)
+    youden = metrics.balanced_accuracy_score(gold, said, adjusted=True)
+    assert row["youden"] == pytest.approx(youden, abs=1e-10)
+    if tn + fn:
+        npv = metrics.precision_score(~gold, ~said)
+        exact = stats.binomtest(int(tn), int(tn + fn)).proportion_ci()
+        assert row[["npv", "npv_low", "npv_high"]].tolist() == pytest.approx(
+            [npv, *exact], abs=1e-9
+        )
+    exact = stats.binomtest(int(tn), int(tn + fp)).proportion_ci()
+    assert row[["spec_low", "spec_high"]].tolist() == pytest.approx([*exact], abs=1e-9)
+    exact = np.array(stats.binomtest(int(tp), int(tp + fp + fn)).proportion_ci())
+    f1 = row[["f1_low", "f1_high"]].tolist()
+    assert f1 == pytest.approx(list(2 * exact / (1 + exact)), abs=1e-9)
+    assert row["youden_low"] <= row["youden"] <= row["youden_high"]
+
+
+def test_the_threshold_of_a_list(simulated):
+    call = simulated.rankeval(measures="good")
+    found = call.acceptance_precision(n=[50, 200])
+    assert found["n_accepted"].tolist() == [50, 200]
+    again = call.acceptance_precision({"good": found["threshold"].tolist()})
+    pd.testing.assert_frame_equal(found[list(again.columns)], again, check_dtype=False)
+    assert call.acceptance_precision(n=0.05)["n"].tolist() == [50]
+    with pytest.raises(ValueError, match="pass either"):
+        simulated.rankeval.acceptance_precision()
 
 
 # ------------------------------------------------------------------------------ compare(threshold=)
@@ -131,17 +174,22 @@ def test_every_pair_of_acceptance_sets(tied):
         assert row["better"] == shown or (pd.isna(row["better"]) and pd.isna(shown))
 
 
-@pytest.mark.parametrize(("size", "warned"), [(18, False), (17, True)])
-def test_sets_of_different_sizes_warn(size, warned):
+@pytest.mark.parametrize(
+    ("size", "step", "warned"),
+    [(18, 1, False), (17, 4, False), (17, 1, True)],  # every fourth is true: nothing is rejected
+)
+def test_sets_of_different_sizes_warn_where_the_test_rejects(size, step, warned):
     rank = np.arange(40)
-    df = pd.DataFrame({"a": -rank * 1.0, "b": rank * 1.0, "gold": rank < 10})
+    gold = (rank % step == 0) & (rank < 10 * step)
+    df = pd.DataFrame({"a": -rank * 1.0, "b": rank * 1.0, "gold": gold})
     cuts = {"a": -19, "b": 40 - size}  # 20 candidates against size
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = df.rankeval.compare("a", "b", threshold=cuts).loc[0]
     assert (found["n_a"], found["n_b"]) == (20, size)
     assert [x.category for x in caught] == [RankevalWarning] * warned
-    assert pd.isna(found["leaning"]) == warned
+    assert found["significant"] == (step == 1)
+    assert isinstance(found["better"], str) == (size == 18)
     if warned:
         assert "20 and 17 candidates differ by more than 10%" in str(caught[0].message)
 
@@ -185,6 +233,73 @@ def test_root_phi_in_the_delta_method():
     assert ratio == pytest.approx(2.0, rel=1e-12)
 
 
+# ---------------------------------------------------------------- Predictive values and error rates
+
+# Weiner et al. (1979), the data of Leisenring, Alonzo and Pepe (2000): exercise test and chest pain
+DISEASED, HEALTHY = (473, 29, 81, 25), (22, 46, 44, 151)
+
+
+def _coronary():
+    rows = [
+        (a, b, sick)
+        for counts, sick in ((DISEASED, True), (HEALTHY, False))
+        for (a, b), times in zip(((1, 1), (1, 0), (0, 1), (0, 0)), counts, strict=True)
+        for _ in range(times)
+    ]
+    return pd.DataFrame(rows, columns=["test", "pain", "gold"])
+
+
+def _by_hand(a, b, right):
+    """Kosinski's statistic of the predictive values, candidate by candidate."""
+    pooled = (right[a].sum() + right[b].sum()) / (a.sum() + b.sum())
+    shared = ((right - pooled) ** 2 * (a & b)).sum() / (a.sum() + b.sum())
+    variance = (pooled * (1 - pooled) - 2 * shared) * (1 / a.sum() + 1 / b.sum())
+    return (right[a].mean() - right[b].mean()) / np.sqrt(variance)
+
+
+def test_predictive_values_by_hand():
+    df, cuts = _coronary(), {"test": 1, "pain": 1}
+    a, b, gold = (df[name].to_numpy() == 1 for name in ("test", "pain", "gold"))
+    for asked, z in (
+        ({"of": "precision", "test": "kosinski"}, _by_hand(a, b, gold)),
+        ({"of": "npv"}, _by_hand(~a, ~b, ~gold)),
+    ):
+        for side, p in (
+            ("two-sided", 2 * stats.norm.sf(abs(z))),
+            ("greater", stats.norm.sf(z)),
+            ("less", stats.norm.cdf(z)),
+        ):
+            found = df.rankeval.compare("test", "pain", threshold=cuts, alternative=side, **asked)
+            row = found.iloc[0]
+            assert row["p_value"] == pytest.approx(p, rel=1e-10)
+            assert row["ci_low"] <= row["difference"] <= row["ci_high"]
+
+
+def test_error_rates_are_tested_as_by_mcnemar():
+    for of, (both, a, b, neither) in (("recall", DISEASED), ("specificity", HEALTHY[::-1])):
+        asked = {"threshold": {"test": 1, "pain": 1}, "of": of}
+        call = _coronary().rankeval(details=True)
+        row = call.compare("test", "pain", **asked).iloc[0]
+        assert row["difference"] == pytest.approx((a - b) / (both + a + b + neither), abs=1e-12)
+        assert row["p_value"] == pytest.approx(stats.binomtest(a, a + b).pvalue, rel=1e-10)
+        middle = call.compare("test", "pain", test="midp", **asked).iloc[0]
+        below = stats.binomtest(a, a + b).pvalue - stats.binom.pmf(min(a, b), a + b, 0.5)
+        assert middle["p_value"] == row["p_mid"] == pytest.approx(below, rel=1e-9)
+        assert (row["ci_low"] > 0) == (row["p_value"] <= 0.05 and a > b)
+
+
+def test_what_cannot_be_compared():
+    ask, cuts = _coronary().rankeval.compare, {"test": 1, "pain": 1}
+    for asked, message in (
+        ({"n": 100, "of": "npv"}, "of='npv'"),
+        ({"threshold": cuts, "of": "recall", "test": "boschloo"},
+         "paired test must be 'mcnemar' or 'midp'"),
+        ({"n": 100, "test": "kosinski"}, "compares acceptance sets"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=message):
+            ask("test", "pain", **asked)
+
+
 # --------------------------------------------------------------------------------- choose_threshold
 
 
@@ -221,14 +336,6 @@ def test_the_sequences_one_by_one(seed, size):
     assert found == best
     if best is not None:
         assert low == pytest.approx(_limit(int(sets.tp[best]), int(sets.n[best]), 0.05 / count))
-
-
-def test_the_first_set_of_a_sequence_can_be_chosen():
-    """Six of six candidates show a precision of 0.6: 0.05 ** (1 / 6) is 0.607."""
-    sets = rank_tests.sets_of(_all_of(-np.arange(11.0), np.arange(11) < 6))
-    chosen, low, _ = rank_tests.guaranteed_precision(sets, 0.6, 0.95)
-    assert sets.n[chosen] == 6
-    assert low == pytest.approx(0.05 ** (1 / 6))
 
 
 def test_recall_is_the_limit_of_an_order_statistic():
@@ -269,3 +376,37 @@ def test_nothing_to_promise():
     assert np.isnan(none["ci_low"])
     with pytest.raises(ValueError, match="pass exactly one of these"):
         rankeval_pd.choose_threshold(df, precision=0.9, recall=0.8)
+
+
+def test_the_first_set_that_can_pass_is_tested():
+    """59 correct candidates are the fewest that give .95 with 95% confidence: .05 ** (1 / 59)."""
+    df = pd.DataFrame({"x": np.arange(79.0)[::-1], "gold": np.arange(79) < 59})
+    row = df.rankeval(measures="x").choose_threshold(precision=0.95).iloc[0]
+    assert row["n_accepted"] == 59
+    assert row["ci_low"] == pytest.approx(0.05 ** (1 / 59))
+
+
+def test_youden_is_the_largest(simulated):
+    df = simulated
+    row = df.rankeval(measures="good").choose_threshold(youden=True).iloc[0]
+    fpr, tpr, cuts = metrics.roc_curve(df["gold"], df["good"], drop_intermediate=False)
+    best = np.argmax(tpr - fpr)
+    assert [row["threshold"], row["youden"]] == pytest.approx([cuts[best], (tpr - fpr)[best]])
+    positive, others = df["gold"].sum(), (~df["gold"]).sum()
+    margin = np.sqrt(0.5 * np.log(20.0) * (1 / positive + 1 / others))
+    assert row["ci_low"] == pytest.approx(row["youden"] - margin, abs=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        ({"youden": True}, "the largest J is"),
+        ({"recall": 0.99}, "true positives found, the lower confidence limit is"),
+    ],
+)
+def test_why_nothing_is_promised(asked, why):
+    rng = np.random.default_rng(2)
+    df = pd.DataFrame({"s": rng.normal(size=40), "gold": np.arange(40) % 4 == 0})
+    with pytest.warns(RankevalWarning, match=why):
+        found = df.rankeval.choose_threshold(**asked)
+    assert found["threshold"].isna().all()

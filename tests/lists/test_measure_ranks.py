@@ -6,15 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from sklearn.metrics import average_precision_score, roc_auc_score
+from sklearn.metrics import roc_auc_score
 
 from rankeval_pd.lists.measure_ranks import PAIRS, pairs_tested, rank_options
 from rankeval_pd.stats import ranks as measure_pairs
 
 SAID = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
-
-
-# --------------------------------------------------- Ranks and intervals are those of other methods
 
 
 def _ranks_of(pairs: pd.DataFrame, name: str, better: str) -> tuple[int, int]:
@@ -27,14 +24,15 @@ def _ranks_of(pairs: pd.DataFrame, name: str, better: str) -> tuple[int, int]:
 
 @SAID
 def test_ranks_are_those_of_the_pairs(four_measures):
-    table = four_measures.rankeval.measure_ranks([40, 80])
-    pairs = four_measures.rankeval.compare(n=[40, 80], adjust="max-t", adjust_over="n")
+    drawn = {"n": [40, 80], "n_resamples": 599}
+    table = four_measures.rankeval.measure_ranks(**drawn)
+    pairs = four_measures.rankeval.compare(**drawn, adjust="max-t", adjust_over="n")
     for _, row in table.iterrows():
         of_n = pairs[pairs["n"] == row["n"]]
         assert (row["rank_low"], row["rank_high"]) == _ranks_of(of_n, row["measure"], "better")
         assert row["tied_for_best"] == (row["rank_low"] == 1)
     for over, tests in (("n", 4), ("group", 8)):  # Bonferroni over the measures, or all n too
-        ranks = four_measures.rankeval.measure_ranks([40, 80], adjust_over=over)
+        ranks = four_measures.rankeval.measure_ranks(**drawn, adjust_over=over)
         for ending, level in (("", 1 - 0.05 / tests), ("_alone", 0.95)):
             precision = four_measures.rankeval.nbest_precision([40, 80], level=level)
             precision = precision.set_index(["measure", "n"])
@@ -62,14 +60,6 @@ def test_areas_are_ranked_by_delong(four_measures):
         assert (row["rank_low"], row["rank_high"]) == _ranks_of(pairs, row["measure"], "better")
 
 
-def test_average_precision_is_scikit_learns(four_measures):
-    table = four_measures.rankeval.measure_ranks(kind="ap").set_index("measure")
-    for name, row in table.iterrows():
-        wanted = average_precision_score(four_measures["gold"], four_measures[name])
-        assert row["value"] == pytest.approx(wanted, rel=1e-12)
-        assert row["ci_low"] < wanted < row["ci_high"]
-
-
 def test_one_measure_and_equal_measures(four_measures):
     one = four_measures.rankeval.measure_ranks(50, measures="x").iloc[0]
     assert one[["rank", "rank_low", "rank_high"]].tolist() == [1, 1, 1]
@@ -79,9 +69,6 @@ def test_one_measure_and_equal_measures(four_measures):
         assert table["rank"].tolist() == [1, 1]
         assert table["rank_high"].tolist() == [2, 2]
         assert table["tied_for_best"].all()
-
-
-# -------------------------------------------------------------- The largest difference of all pairs
 
 
 def test_p_values_and_intervals_of_areas_are_those_of_the_largest_difference():
@@ -106,9 +93,6 @@ def test_p_values_and_intervals_of_areas_are_those_of_the_largest_difference():
     assert tested["p_family"][:, 0] == pytest.approx(p, abs=0.01)
     critical = np.quantile(largest, 0.95)
     assert tested["margin"][:, 0] == pytest.approx(critical * error, rel=0.015)
-
-
-# ------------------------------------------------------------------------------------------ Options
 
 
 @SAID
@@ -184,7 +168,3 @@ def test_ranks_are_of_lists_or_of_a_kind_of_area(four_measures):
         four_measures.rankeval.measure_ranks()
     with pytest.raises(ValueError, match="pass either"):
         four_measures.rankeval.measure_ranks(5, kind="ap")
-    with pytest.raises(ValueError, match="kind='auc' is not one of"):
-        four_measures.rankeval.measure_ranks(kind="auc")
-    with pytest.raises(ValueError, match=r"n_resamples=50 cannot reach level=0\.95"):
-        four_measures.rankeval.measure_ranks(5, n_resamples=50)

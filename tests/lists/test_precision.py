@@ -1,4 +1,4 @@
-"""Precision of n-best lists, its intervals and bands, and local precision."""
+"""Precision of n-best lists, its intervals and bands."""
 
 from __future__ import annotations
 
@@ -7,14 +7,12 @@ from itertools import permutations
 import numpy as np
 import pandas as pd
 import pytest
-import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import beta
 
 import rankeval_pd
 from rankeval_pd import RankevalWarning, datasets
-from tests.conftest import examples
 from tests.lists.by_hand import check_rates
 
 KRENN = {"gold": "is.colloc", "measures": ["log.like", "t.score", "chisq"]}
@@ -43,16 +41,6 @@ def test_krenn_precision(krenn, measure):
     assert found["recall"].to_numpy() == pytest.approx(found["tp"] / 566, rel=1e-14)
 
 
-def test_krenn_lower_limits_are_above_the_baseline(krenn):
-    found = krenn.rankeval(**KRENN).nbest_precision([*range(100, 2001), 5102])
-    whole = found["n"] == 5102
-    assert found.loc[whole, "tp"].tolist() == [566] * 3
-    assert found.loc[whole, "precision"].round(7).tolist() == [0.1109369] * 3
-    assert found.loc[whole, ["recall", "lift"]].eq(1.0).all(axis=None)
-    assert (found.loc[~whole, "ci_low"] > 566 / 5102).all()
-    assert found["precision"].between(found["ci_low"], found["ci_high"], inclusive="neither").all()
-
-
 # ------------------------------------------------------------------------------- Every list by hand
 
 
@@ -78,7 +66,7 @@ def test_every_list_counted_by_hand(tied, ci, level):
 # ---------------------------------------------------------------------------------------- Intervals
 
 
-@pytest.mark.parametrize("ci", ["clopper-pearson", "wilson", "jeffreys", "midp"])
+@pytest.mark.parametrize("ci", ["clopper-pearson", "wilson", "jeffreys"])
 def test_interval_of_published_numbers_is_the_method_s(tied, ci):
     found = tied.rankeval(measures="a").nbest_precision(ci=ci, level=0.8)
     wanted = rankeval_pd.precision_interval(found["tp"], found["n"], ci=ci, level=0.8)
@@ -86,7 +74,7 @@ def test_interval_of_published_numbers_is_the_method_s(tied, ci):
     assert found["ci_high"].to_numpy() == pytest.approx(wanted.ci_high, rel=1e-14)
 
 
-@pytest.mark.parametrize("ci", ["clopper-pearson", "wilson", "jeffreys", "midp"])
+@pytest.mark.parametrize("ci", ["clopper-pearson", "wilson", "jeffreys"])
 def test_intervals_at_the_ends(ci):
     assert rankeval_pd.precision_interval(0, 0, ci=ci) == (0.0, 1.0)
     assert rankeval_pd.precision_interval(0, 7, ci=ci).ci_low == 0.0
@@ -136,26 +124,16 @@ def test_the_interval_of_the_best_of_several_measures():
     assert "Allowing" not in rankeval_pd.in_words(alone)
 
 
-@pytest.mark.filterwarnings("ignore:acceptance sets of:rankeval_pd.RankevalWarning")
-def test_overdispersion_widens_every_interval(frame):
-    call = frame.rankeval
-    for ask in (
-        lambda phi: call.nbest_precision([5, 9], phi=phi),
-        lambda phi: call.acceptance_precision({"a": 2, "b": 1}, phi=phi),
-        lambda phi: call.compare("a", "b", [5, 9], phi=phi),
-        lambda phi: call.compare("a", "b", [5, 9], phi=phi, target="nbest"),
-        lambda phi: call.compare("a", "c", threshold={"a": 4, "c": 0.6}, phi=phi),
-    ):
-        narrow, wide = ask(1), ask(2.5)
-        assert (wide["ci_high"] - wide["ci_low"] > narrow["ci_high"] - narrow["ci_low"]).all()
-        rest = [c for c in narrow if not c.startswith(("ci_", "p_", "significant"))]
-        rest = [c for c in rest if not c.endswith(("_low", "_high"))]  # of the other rates of a set
-        pd.testing.assert_frame_equal(narrow[rest], wide[rest])
-        if "p_value" in narrow:
-            assert (wide["p_value"] >= narrow["p_value"]).all()
-            assert wide["p_mid"].isna().all()
-    low, high = rankeval_pd.precision_interval(40, 100, phi=2.0)
-    assert (low, high) == rankeval_pd.precision_interval(20, 50)
+def test_overdispersion_divides_the_counts(frame):
+    assert rankeval_pd.precision_interval(40, 100, phi=2.0) == (
+        rankeval_pd.precision_interval(20, 50)
+    )
+    lists = frame.rankeval.nbest_precision([5, 9], phi=2.5)
+    sets = frame.rankeval.acceptance_precision({"a": 2, "b": 1}, phi=2.5)
+    for found, n in ((lists, "n"), (sets, "n_accepted")):
+        tp, fp = found["tp"] / 2.5, (found[n] - found["tp"]) / 2.5
+        np.testing.assert_allclose(found["ci_low"], beta.ppf(0.025, tp, fp + 1), rtol=1e-10)
+        np.testing.assert_allclose(found["ci_high"], beta.isf(0.025, tp + 1, fp), rtol=1e-10)
 
 
 def test_lists_that_vary_far_more_than_regions_are_said():
@@ -182,13 +160,6 @@ def test_krenn_frequency(freq):
     assert found["tp_sd"].round(3).tolist() == [0.5, 0.677, 0.968]
     assert freq(ties="best").nbest_precision(n)["tp"].tolist() == [115, 195, 326]
     assert freq(ties="worst").nbest_precision(n)["tp"].tolist() == [114, 191, 322]
-    assert len(freq(ties="blocks").nbest_precision()) == 332
-
-
-def test_krenn_n_inside_a_block(freq):
-    with pytest.raises(ValueError, match=r"n=1000 is inside a block .* between 996 and 1022"):
-        freq(ties="blocks").nbest_precision(1000)
-    assert freq(ties="blocks").nbest_precision([996, 1022])["tied"].tolist() == [0, 0]
 
 
 @pytest.mark.full
@@ -216,10 +187,6 @@ def test_every_order_of_equal_scores(seed, size):
         assert found["precision"].to_numpy() == pytest.approx(wanted / found["n"], abs=1e-12)
     sd = df.rankeval(ties="expected", measures="a").nbest_precision()["tp_sd"]
     assert sd.to_numpy() == pytest.approx(counts.std(axis=0), abs=1e-7)
-    uncut = df.rankeval(ties="blocks", measures="a").nbest_precision()
-    assert uncut["n"].tolist() == [
-        n for n in range(1, size + 1) if (df["a"].nlargest(n).iloc[-1] > df["a"]).sum() == size - n
-    ]
 
 
 def test_the_interval_of_a_mean_count_has_beta_quantiles():
@@ -236,9 +203,7 @@ def test_missing_scores_are_one_block():
     df = pd.DataFrame(
         {"a": [3.0, np.nan, np.nan, 2.0, np.nan], "gold": [True, True, False, False, True]}
     )
-    call = df.rankeval(missing="last")
-    assert call(ties="blocks").nbest_precision()["n"].tolist() == [1, 2, 5]
-    found = call(ties="expected").nbest_precision([3, 4])
+    found = df.rankeval(missing="last", ties="expected").nbest_precision([3, 4])
     assert found["tp"].tolist() == pytest.approx([1 + 2 / 3, 1 + 4 / 3])
 
 
@@ -247,55 +212,30 @@ def test_only_lists_of_one_measure_count_ties_otherwise(tied, ties):
     call = tied.rankeval(ties=ties)
     for ask in (
         lambda: call.difference_region("a", "b", 3),
-        lambda: call.mean_difference("a", "b", [3]),
         lambda: call.tie_sensitivity("a", "b", 3),
         lambda: call.precision_band(3),
-        lambda: call.local_precision(6),
         lambda: call.acceptance_precision({"a": 1}),
     ):
         with pytest.raises(ValueError, match=f"ties='{ties}' is supported only by nbest_precision"):
             ask()
 
 
-@pytest.mark.filterwarnings("ignore:precision reaches :rankeval_pd.RankevalWarning")
-def test_blocks_of_a_dataset_are_rows():
-    df = datasets.simulate_candidates(40, baseline=0.4, quality={"a": 2, "b": 0.5}, decimals=0)
-    ds = xr.Dataset.from_dataframe(df.rename_axis("candidate"))
-    for ask in (
-        lambda r: r.difference_band("a", "b", n_resamples=30),
-        lambda r: r.significant_ranges("a", "b", alpha=0.9),
-        lambda r: r.compare("a", "b", adjust="max-t", n_resamples=99),
-        lambda r: r.nbest_precision(),
-    ):
-        wanted, found = ask(df.rankeval(ties="blocks")), ask(ds.rankeval(ties="blocks"))
-        assert found.sizes.keys() == {"row"}
-        table = found.to_dataframe().reset_index()[list(wanted.columns)]
-        pd.testing.assert_frame_equal(table, wanted, check_dtype=False)
-        assert len(wanted) >= 1
-
-
 # ------------------------------------------------------------------------- Bands for all n together
 
 
-@pytest.mark.full
-@given(seed=st.integers(0, 10_000), size=st.integers(1, 12), share=st.sampled_from([0, 0.3, 1]))
-@settings(max_examples=examples(30))
-@pytest.mark.filterwarnings("ignore:gold=.*true positive:rankeval_pd.RankevalWarning")
-@pytest.mark.filterwarnings("ignore:precision reaches :rankeval_pd.RankevalWarning")
-@pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
-def test_bands_are_around_the_precision_and_within_its_range(seed, size, share):
-    """Of one candidate, of no or only true positives, at n = N."""
-    rng = np.random.default_rng(seed)
-    scores = {"a": rng.integers(0, 4, size).astype(float), "b": rng.normal(size=size)}
-    df = pd.DataFrame({**scores, "gold": rng.random(size) < share})
-    single = df.rankeval.precision_band(n_resamples=20)
-    assert len(single) == 2 * size
-    assert single["precision"].between(single["band_low"], single["band_high"]).all()
-    assert single["band_low"].between(0, 1).all()
-    assert single["band_high"].between(0, 1).all()
-    pair = df.rankeval.difference_band("a", "b", n_resamples=20)
-    assert pair["difference"].between(pair["band_low"], pair["band_high"]).all()
-    assert (pair.loc[pair["n"] == size, ["band_low", "band_high"]] == 0).all(axis=None)
+@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+@pytest.mark.parametrize("size", [1, 2, 9])
+def test_bands_of_no_and_of_only_true_positives_are_within_the_range(size):
+    for gold in (False, True):
+        df = pd.DataFrame({"a": np.arange(size) // 2, "b": np.sin(np.arange(size)), "gold": gold})
+        single = df.rankeval(measures=["a", "b"]).precision_band(n_resamples=20)
+        assert len(single) == 2 * size
+        assert single["precision"].between(single["band_low"], single["band_high"]).all()
+        assert (single["band_low"] >= 0).all()
+        assert (single["band_high"] <= 1).all()
+        pair = df.rankeval(measures=["a", "b"]).difference_band("a", "b", n_resamples=20)
+        assert pair["difference"].between(pair["band_low"], pair["band_high"]).all()
+        assert (pair.loc[pair["n"] == size, ["band_low", "band_high"]] == 0).all(axis=None)
 
 
 def test_one_list_is_a_pointwise_interval():
@@ -312,7 +252,7 @@ def test_one_list_is_a_pointwise_interval():
 
 
 def test_lists_without_true_positives():
-    """The band is never narrower than an interval at each n; nor is the mean difference's."""
+    """The band is never narrower than an interval at each n."""
     df = pd.DataFrame({"a": np.arange(300, 0, -1.0), "gold": False})
     df.loc[220:250, "gold"] = True
     df["b"] = df["a"].where(df["a"] < 200, df["a"] % 100)  # a head of other candidates
@@ -324,9 +264,6 @@ def test_lists_without_true_positives():
     pair = df.rankeval.difference_band("a", "b", n)
     compared = df.rankeval.compare("a", "b", n, target="nbest")
     assert (pair["band_high"] >= compared["ci_high"] * (1 - 1e-9)).all()
-    mean = df.rankeval.mean_difference("a", "b", [20], n_resamples=99)
-    alone = df.rankeval.compare("a", "b", 20, target="nbest")
-    assert mean["ci_high"][0] == pytest.approx(alone["ci_high"][0], rel=0.05)
 
 
 def test_precise_lists_give_a_warning():
@@ -359,25 +296,3 @@ def test_a_generator_goes_on(frame):
     ]
     assert len({tuple(band["band_high"]) for band in bands}) == 4
     assert len({tuple(band["precision"]) for band in bands}) == 1
-
-
-# ---------------------------------------------------------------------------------- Local precision
-
-
-def test_local_precision_by_hand(tied):
-    """Windows cut from the sorted frame, one by one."""
-    ranked = tied.sort_values(["c", "id"], ascending=[False, True], kind="stable")
-    found = tied.rankeval(key="id", measures="c").local_precision(6)
-    assert found["n"].tolist() == list(range(3, len(tied) - 2))
-    for row in found.itertuples():
-        inside = ranked["gold"].iloc[row.n - 3 : row.n + 3]
-        assert row.precision == inside.mean()
-        low, high = rankeval_pd.precision_interval(int(inside.sum()), 6)
-        assert (row.ci_low, row.ci_high) == (low, high)
-
-
-def test_windows_that_no_ranking_has(frame):
-    with pytest.raises(ValueError, match=r"window=7 is odd.*Pass 8"):
-        frame.rankeval.local_precision(7)
-    with pytest.raises(ValueError, match="window=32 exceeds the number of candidates"):
-        frame.rankeval.local_precision(32)

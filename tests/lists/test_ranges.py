@@ -1,4 +1,4 @@
-"""Ranges of n with a significant difference, mean differences over n, and odds ratios."""
+"""Ranges of n with a significant difference."""
 
 from __future__ import annotations
 
@@ -9,16 +9,11 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
 
 import rankeval_pd
-from rankeval_pd.stats.ranking import edge_precision
 from tests.conftest import examples
 
 KRENN = {"gold": "is.colloc", "measures": ["log.like", "t.score", "chisq", "freq"]}
-
-
-# ------------------------------------------------------------------------------- significant_ranges
 
 
 def test_krenn_significant_ranges(krenn):
@@ -63,18 +58,6 @@ def test_short_ranges_are_runs_joined_over_close_gaps(seed):
         assert one.n_before == sum(before < x < one.n_first for x in n)
 
 
-@pytest.mark.full
-@pytest.mark.filterwarnings("ignore:ties=.shared:rankeval_pd.RankevalWarning")
-def test_ranges_of_every_n_are_few(krenn):
-    five = krenn.rankeval(gold="is.colloc", measures=[*KRENN["measures"], "MI"])
-    runs, short = (five.significant_ranges(details=flag) for flag in (True, False))
-    assert (len(runs), len(short)) == (99, 35)
-    with_gaps = short[short["n_gaps"] > 0]
-    one = with_gaps.iloc[0]
-    words = f"{one['n_tests']:,} of {one['n_tests'] + one['n_gaps']:,} tested sizes from n ="
-    assert words in rankeval_pd.in_words(with_gaps)
-
-
 @pytest.mark.filterwarnings("ignore:target=.region:rankeval_pd.RankevalWarning")
 def test_neighbours_are_neighbours_among_the_n_asked_for():
     df = pd.DataFrame({"a": range(40, 0, -1), "b": range(40), "gold": [True] * 12 + [False] * 28})
@@ -93,57 +76,3 @@ def test_undecided_ends_of_runs():
         last = table["undecided"][run.n_last] or table["undecided"].get(run.n_last + 1, False)
         assert run.undecided_ends == ["none", "first", "last", "both"][first + 2 * last]
     assert set(runs["undecided_ends"]) - {"none"}
-
-
-# ---------------------------------------------------------------------------------- mean_difference
-
-
-def test_the_error_of_the_mean_difference_is_centred():
-    """Where all candidates but a few are in both lists, the mean influence is what matters."""
-    rng = np.random.default_rng(4)
-    gold = rng.random(400) < 0.5
-    a, b = (gold * shift + rng.normal(size=400) for shift in (2.0, 0.5))
-    df = pd.DataFrame({"a": a, "b": b, "gold": gold})
-    n = np.array([300, 350])
-    found = df.rankeval.mean_difference("a", "b", n.tolist(), n_resamples=99).loc[0]
-    influence, added = np.zeros(400), 0.0
-    for sign, score in ((1, a), (-1, b)):
-        rank = stats.rankdata(-score, method="ordinal")
-        tp = np.concatenate([[0], np.cumsum(gold[np.argsort(-score)])])
-        edge = edge_precision(tp, n, np.array([400]))
-        inside = rank[:, np.newaxis] <= n
-        influence += sign * ((gold[:, np.newaxis] - edge) * inside / n).mean(axis=1)
-        each = [((label - edge) / n).mean() for label in (0, 1)]
-        added += sum(x**2 for x in each)
-    assert abs(influence.mean()) > 0.3 * influence.std()
-    half = stats.norm.ppf(0.975) * np.sqrt(400 * influence.var() + added)
-    assert found["ci_high"] - found["difference"] == pytest.approx(half, rel=1e-9)
-
-
-def test_a_group_without_a_list_of_the_largest_n_has_no_mean(ragged):
-    means = ragged.rankeval(by="query").mean_difference("a", "c", [3, 8], n_resamples=60)
-    assert means["query"].tolist() == ["q1", "q2"]
-    assert means[["n_first", "n_last"]].to_numpy().tolist() == [[3, 8]] * 2
-
-
-# -------------------------------------------------------------------------------------- odds_ratios
-
-
-def test_odds_ratios_of_krenn_regions(krenn):
-    call = krenn.rankeval(**KRENN)
-    found = call.odds_ratios("log.like", "chisq", [200, 500])
-    regions = call.compare("log.like", "chisq", [200, 500])
-    assert found["odds_ratio"].tolist() == regions["odds_ratio"].tolist()
-    for row, region in zip(found.itertuples(), regions.itertuples(), strict=True):
-        a, b, d = region.tp_only_a, region.tp_only_b, region.n_only_a
-        wanted = stats.contingency.odds_ratio([[a, d - a], [b, d - b]])
-        interval = wanted.confidence_interval(0.95)
-        assert row.odds_ratio_mle == pytest.approx(wanted.statistic, rel=1e-6)
-        assert row.ci_low == pytest.approx(interval.low, rel=1e-6)
-        assert row.ci_high == pytest.approx(interval.high, rel=1e-6)
-
-
-def test_odds_ratios_of_equal_lists(frame):
-    found = frame.assign(d=frame["a"]).rankeval.odds_ratios("a", "d", [3, 30])
-    assert found[["odds_ratio", "odds_ratio_mle"]].isna().all(axis=None)
-    assert found[["ci_low", "ci_high"]].to_numpy().tolist() == [[0, np.inf]] * 2

@@ -1,4 +1,4 @@
-"""Recall: R's chemmodlab, the precision of the same lists, coverage."""
+"""Recall: its bands and intervals, and the precision of the same lists."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from rankeval_pd import datasets
-from rankeval_pd.stats import bands
 
 
 @pytest.fixture(scope="module")
@@ -18,43 +17,23 @@ def simulated() -> pd.DataFrame:
     return datasets.simulate_candidates(1_000)
 
 
-# ------------------------------------------------------------------------------- chemmodlab's bands
+def test_a_band_of_recall_holds_the_intervals_at_each_n(simulated):
+    n = [20, 60, 200, 1_000]
+    found = simulated.rankeval.precision_band(n, of="recall", n_resamples=999)
+    alone = simulated.rankeval.nbest_recall(n, target="nbest")
+    assert found["recall"].tolist() == alone["recall"].tolist()
+    assert (found["band_low"] <= alone["ci_low"] + 1e-9).all()
+    assert (found["band_high"] >= alone["ci_high"] - 1e-9).all()
+    inside = found[found["n"] < 1_000]
+    assert (inside["band_low"] < alone["ci_low"][inside.index] - 0.005).all()
 
 
-@pytest.mark.parametrize(("ci", "plus"), [("emproc", False), ("emproc-plus", True)])
-def test_bands_of_chemmodlab(docking, docking_bands, ci, plus):
-    """The recall to rounding, the limits to the Monte-Carlo errors of their and of our factor."""
-    wanted = docking_bands[docking_bands["plus"] == plus].reset_index(drop=True)
-    n = wanted["n"].tolist()
-    asked = docking[["surf", "gold"]].rankeval
-    found = asked.recall_band(n, ci=ci, n_resamples=5_000, progress=False)
-    np.testing.assert_allclose(found["recall"], wanted["est"], rtol=1e-13)
-    # of a quantile of 5,000 and 20,000 draws, at a density of about .12 where it is 2.9
-    error = np.hypot(*(np.sqrt(0.05 * 0.95 / draws) / 0.12 for draws in (5_000, 20_000))) / 2.88
-    # chemmodlab gives n = N - 1, where nothing varies, a deviation of its own: 2.900 for 2.873
-    room = (0.01 if ci == "emproc" else 0.0) + 3.0 * error
-    center = wanted["est"] if ci == "emproc" else (wanted["est"] * 85 + 2) / 89
-    for side, limit in (("band_low", "lo"), ("band_high", "hi")):
-        half = np.abs(wanted[limit] - center)
-        np.testing.assert_array_less(np.abs(found[side] - wanted[limit]), room * half + 1e-12)
-
-
-def test_the_kernel_estimates_are_those_that_chemmodlabs_widths_ask_for(docking, docking_bands):
-    """(recall - lower limit) by our standard error is one factor at all n: to 4 in 10,000."""
-    score, gold = docking["surf"].to_numpy(), docking["gold"].to_numpy() == 1
-    order = np.argsort(-score, kind="stable")
-    for plus, added in ((False, 0), (True, 2)):
-        wanted = docking_bands[docking_bands["plus"] == plus]
-        n = wanted["n"].to_numpy()[:-1]
-        lists = bands.kernel_lists(score[order], gold[order], n)
-        found = bands.spread(
-            lists.tp, n, np.array(score.size), np.array(85), lists.edge, added=added
-        )
-        factor = (found.recall - wanted["lo"][:-1]) / np.sqrt(found.variance / found.positive)
-        np.testing.assert_allclose(factor, factor.mean(), rtol=4e-4)
-
-
-# -------------------------------------------------------------------------------- Values and limits
+def test_a_band_of_one_recall_is_its_interval(simulated):
+    """With a single n, the band is the interval of the n-best list at the level asked for."""
+    band = simulated.rankeval.precision_band(100, of="recall", n_resamples=20_000)
+    interval = simulated.rankeval.nbest_recall(100, target="nbest")
+    for side in ("low", "high"):
+        np.testing.assert_allclose(band[f"band_{side}"], interval[f"ci_{side}"], atol=3e-3)
 
 
 LISTS = st.lists(st.tuples(st.integers(0, 3), st.booleans()), min_size=1, max_size=20)
@@ -110,26 +89,24 @@ def test_recall_and_lift_are_compared_as_precision_is(simulated):
     np.testing.assert_allclose(recall["recall_a"], alone["recall"], rtol=1e-12)
 
 
-# ------------------------------------------------------------------------------- Refusals and edges
-
-
 def test_recall_refuses_what_does_not_go_together(simulated):
     with pytest.raises(ValueError, match="of='lift'"):
         simulated.rankeval.compare(of="lift", threshold={"good": 1, "fair": 1})
     with pytest.raises(ValueError, match="of='npv'"):
         simulated.rankeval.compare("good", "fair", 50, of="npv")
     with pytest.raises(ValueError, match="n_resamples=10 is too small for level"):
-        simulated.rankeval.recall_band(50, n_resamples=10)
+        simulated.rankeval.precision_band(50, of="recall", n_resamples=10)
 
 
 def test_a_group_without_true_positives_has_no_recall():
     both = datasets.simulate_candidates(200)
     both["half"] = np.arange(200) % 2
     none = both.assign(gold=both["gold"] & (both["half"] == 0))
-    found = none.rankeval(by="half", measures=["good", "fair"]).recall_band([0.1, 0.5])
+    call = none.rankeval(by="half", measures=["good", "fair"])
+    found = call.precision_band([0.1, 0.5], of="recall")
     bands = ["recall", "band_low", "band_high"]
-    assert list(found) == ["half", "measure", "n", *bands, "expected", "share"]
-    assert found["expected"].tolist() == [0.1, 0.5] * 4
+    assert list(found) == ["half", "measure", "n", *bands, "share"]
+    assert found["share"].tolist() == [0.1, 0.5] * 4
     assert found["n"].tolist() == [10, 50] * 4
     lacking = found["half"] == 1
     assert found.loc[lacking, bands].isna().all(axis=None)

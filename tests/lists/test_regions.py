@@ -11,8 +11,6 @@ import xarray as xr
 
 import rankeval_pd
 
-# -------------------------------------------------------------------------------- difference_region
-
 
 def test_difference_region_lists_what_compare_counts(tied):
     rows = tied.to_dict("records")
@@ -47,9 +45,6 @@ def test_difference_region_does_not_hide_a_column(frame, name):
             data.rankeval(measures=["a", "b"]).difference_region("a", "b", 4)
 
 
-# ---------------------------------------------------------------------------------- tie_sensitivity
-
-
 @pytest.mark.full
 @pytest.mark.filterwarnings("ignore:by='number'.*in another group:rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
@@ -79,9 +74,6 @@ def test_one_key_is_that_of_compare(tied):
         tied.rankeval.tie_sensitivity("a", "b", 5, n_keys=0)
 
 
-# ------------------------------------------------------------------------------ Lists that cut ties
-
-
 @pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
 def test_lists_that_cut_ties():
     df = rankeval_pd.datasets.simulate_candidates(60, decimals=0)
@@ -93,19 +85,3 @@ def test_lists_that_cut_ties():
             wanted |= n < 60 and ranked[n - 1] == ranked[n]
         assert cut == wanted
     assert {True, False} == set(found)
-    blocks = df.rankeval(ties="blocks").compare("good", "fair")
-    assert not blocks["cuts_tie"].any()
-
-
-def test_blocks_in_comparisons_end_in_both_lists(tied):
-    found = tied.rankeval(ties="blocks").compare("a", "b")
-    ends = {
-        m: set(tied.rankeval(ties="blocks", measures=m).nbest_precision()["n"]) for m in ("a", "b")
-    }
-    assert found["n"].tolist() == sorted(ends["a"] & ends["b"])
-    plain = tied.rankeval.compare("a", "b", found["n"].tolist())
-    pd.testing.assert_frame_equal(found, plain)
-    inside = min(ends["a"] - ends["b"], default=None)
-    if inside is not None:
-        with pytest.raises(ValueError, match=rf"ties='blocks': n={inside} is inside a block"):
-            tied.rankeval(ties="blocks").compare("a", "b", inside)

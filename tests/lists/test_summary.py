@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import average_precision_score
 
 import rankeval_pd
 
@@ -27,10 +28,6 @@ def test_the_parts_are_those_of_the_single_methods(four_measures):
         assert row["p_adjusted"] == pair["p_adjusted"]
         wanted = (pair["ci_low"], pair["ci_high"]) if forth else (-pair["ci_high"], -pair["ci_low"])
         assert (row["difference_low"], row["difference_high"]) == pytest.approx(wanted)
-    chance = four_measures.rankeval.random_test(100).set_index("measure")["p_value"]
-    wanted = [chance[name] * 4 <= 0.05 for name in table["measure"]]
-    assert table["better_than_chance"].tolist() == wanted
-    assert not all(wanted)
 
 
 def test_differences_are_from_the_baseline(four_measures):
@@ -44,9 +41,10 @@ def test_differences_are_from_the_baseline(four_measures):
 
 
 def test_a_summary_without_n_is_of_average_precision(four_measures):
-    table = four_measures.rankeval.summary()
-    wanted = four_measures.rankeval.measure_ranks(kind="ap")
-    assert table["value"].tolist() == wanted["value"].tolist()
+    for _, row in four_measures.rankeval.summary().iterrows():
+        wanted = average_precision_score(four_measures["gold"], four_measures[row["measure"]])
+        assert row["value"] == pytest.approx(wanted, rel=1e-12)
+        assert row["ci_low"] < wanted < row["ci_high"]
 
 
 def test_a_summary_of_systems_is_that_of_paired_tests():
@@ -69,24 +67,6 @@ def test_a_summary_of_systems_is_that_of_paired_tests():
         items.rankeval(metric="mean").summary(5)
 
 
-def test_metrics_of_queries_have_a_paragraph_each():
-    rng = np.random.default_rng(5)
-    query, document = np.divmod(np.arange(1200), 20)
-    frame = pd.DataFrame({"query": query, "document": document, "old": rng.normal(size=1200)})
-    frame["grade"] = rng.random(1200) < 0.2
-    frame["new"] = frame["old"] + frame["grade"]
-    table = frame.rankeval.summary(["AP", "P@5"], baseline="old")
-    value, low, high, gap = table.loc[1, ["value", "ci_low", "ci_high", "difference"]]
-    texts = rankeval_pd.in_words(table).split("\n\n")
-    assert texts[0].startswith(
-        f"new has the highest mean AP ({value:.3f}, simultaneous 95% interval {low:.3f} to"
-        f" {high:.3f})."
-    )
-    assert f"new is significantly higher than old, by {gap:.3f} (95% interval " in texts[0]
-    assert "p ≤ 0.0001" in texts[0]
-    assert texts[1].startswith("new has the highest mean P@5 (")
-
-
 def test_ties_that_lists_cut_are_told():
     scores = {"fine": np.sqrt(np.arange(40)), "coarse": np.arange(40) // 10}
     frame = pd.DataFrame({**scores, "gold": np.arange(40) % 3 > 0})
@@ -96,9 +76,6 @@ def test_ties_that_lists_cut_are_told():
         assert told.to_dict() == {
             ("fine", 12): 0, ("coarse", 12): 8, ("fine", 20): 0, ("coarse", 20): 0
         }  # fmt: skip
-    words = rankeval_pd.in_words(frame.rankeval.summary([12, 20])).split("\n\n")
-    assert "The list of coarse ends inside a tie: 8 candidates with the last score" in words[0]
-    assert "tie" not in words[1]
     assert "tied" not in frame.rankeval.summary()
 
 

@@ -468,13 +468,13 @@ FAULTS = [
         ("at_least = np.exp(tails.ge)", "at_least = np.exp(tails.gt)"),
     ),
     *_in(
-        "two_by_two.py", "curves/shapes lists/comparison_thresholds lists/acceptance_rates"
+        "two_by_two.py", "curves/shapes lists/acceptance"
         " stats/two_by_two_paired",
         ("- 2.0 * shared / (n_a + n_b)", "- shared / (n_a + n_b)"),
         ("middle = 0.5 * (np.exp(tails.gt) + at_least)", "middle = at_least"),
     ),
     *_in(
-        "bands.py", "curves/shapes lists/comparison_thresholds lists/acceptance_rates"
+        "bands.py", "curves/shapes lists/acceptance"
         " stats/two_by_two_paired",
         ("return np.repeat(low, times), np.repeat(high, times)",
          "return np.repeat(high, times), np.repeat(low, times)"),
