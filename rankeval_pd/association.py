@@ -80,7 +80,7 @@ def with_association_measures(
         ``cells``. ``measures=None`` omits measures that share a name with a margin column.
     alpha : float
         Significance level for ``"LRC"``, whose interval has a confidence level of 1 - alpha.
-    adjust : {"bonferroni", None}
+    adjust
         "bonferroni" makes the intervals for ``"LRC"`` simultaneous by dividing alpha by the number
         of contingency tables. None uses alpha for each interval. If you process the data in parts,
         pass None and divide alpha yourself.

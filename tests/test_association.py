@@ -1,4 +1,4 @@
-"""Association measures of frames: values of SciPy, R and peers, cells, margins, number types."""
+"""Association measures of frames: values of SciPy and R, cells, margins, number types."""
 
 from __future__ import annotations
 
@@ -32,28 +32,6 @@ def tables() -> pd.DataFrame:
 # ----------------------------------------------------------------------------------------- scores
 
 
-def test_scores_are_those_of_scipy_and_of_the_formulas(tables):
-    found = tables.rankeval.with_association_measures(ALL)
-    assert list(found.columns) == CELLS + ALL
-    assert set(found.dtypes[ALL].astype(str)) == {"float64"}
-    signs = set()
-    for label, (o11, o12, o21, o22) in tables.iterrows():
-        e11 = (o11 + o12) * (o11 + o21) / (o11 + o12 + o21 + o22)
-        sign = np.sign(o11 - e11)
-        signs.add(sign)
-        table = [[o11, o12], [o21, o22]]
-        g2 = chi2_contingency(table, correction=False, lambda_="log-likelihood").statistic
-        x2 = chi2_contingency(table, correction=False).statistic
-        row = found.loc[label]
-        assert row["X2"] == pytest.approx(sign * x2, rel=1e-10)
-        # SciPy adds four terms that nearly cancel
-        assert row["G2"] == pytest.approx(sign * g2, rel=1e-10, abs=1e-11)
-        assert row["t"] == pytest.approx((o11 - e11) / math.sqrt(o11), rel=1e-10)
-        assert row["MI"] == pytest.approx(math.log2(o11 / e11), rel=1e-10)
-        assert row["f"] == o11
-    assert signs == {-1.0, 1.0}
-
-
 def test_brown_bigrams(brown):
     """Fisher's test of SciPy where p is a float, mpmath where it underflows; chi2_contingency."""
     scored = brown.rankeval.with_association_measures()
@@ -64,8 +42,10 @@ def test_brown_bigrams(brown):
     for row in scored.iloc[::400].itertuples():
         square = np.array([[row.O11, row.O12], [row.O21, row.O22]])
         p = fisher_exact(square, alternative="greater").pvalue
-        if p > 1e-300:
-            assert 10**-row.neglog10_fisher == pytest.approx(p, rel=1e-8)
+        assert p < 1e-300 or 10**-row.neglog10_fisher == pytest.approx(p, rel=1e-8)
+        # SciPy adds four terms that nearly cancel
+        g2 = chi2_contingency(square, correction=False, lambda_="log-likelihood").statistic
+        assert pytest.approx(np.sign(row.z) * g2, rel=1e-10, abs=1e-8) == row.G2
         x2 = chi2_contingency(square, correction=True).statistic
         assert row.X2_yates == pytest.approx(np.sign(row.z) * x2, rel=1e-9, abs=1e-12)
     underflowing = scored[scored["neglog10_fisher"] > 300]
@@ -93,14 +73,18 @@ def test_scores_of_sketch_engine_bouma_and_gries():
     """Values worked out by hand, of a table with f = 8, f1 = 16, f2 = 16, N = 1024."""
     frame = pd.DataFrame({"f": [8], "f1": [16], "f2": [16], "N": [1024]})
     found = frame.rankeval.with_association_measures(margins=MARGINS).iloc[0]
-    assert found["logDice"] == 13.0  # 14 + log2(2 * 8 / 32)
+    assert (found["logDice"], found["MI3"]) == (
+        13.0,
+        11.0,
+    )  # 14 + log2(2 * 8 / 32), log2(8^3 / 0.25)
     assert found["NPMI"] == 5 / 7  # log2(8 / 0.25) / -log2(8 / 1024)
     assert found["deltaP_forward"] == pytest.approx(8 / 16 - 8 / 1008, rel=1e-14)
     assert found["deltaP_backward"] == found["liddell"]
     tables = pd.DataFrame(
         [[0, 5, 5, 90], [5, 0, 0, 95], [5, 45, 5, 45], [0, 0, 5, 95]], columns=CELLS
     )
-    ends = tables.rankeval.with_association_measures(["logDice", "NPMI", "LRC", "deltaP_forward"])
+    ends = tables.rankeval.with_association_measures()
+    assert ends["min_sensitivity"][2] == 0.1  # of 5 / 50 and 5 / 10
     assert ends["NPMI"].tolist()[:3] == [-1.0, 1.0, 0.0]
     assert ends[["NPMI", "LRC"]].iloc[3].isna().all()
     assert ends["logDice"].tolist()[:2] == [-np.inf, 14.0]
@@ -140,23 +124,6 @@ def test_lrc_is_the_published_gold():
             data.rankeval.with_association_measures("LRC", margins=MARGINS, **wrong)
 
 
-def test_lrc_needs_no_digits_of_one_minus_alpha(tables):
-    """Both limits from mpmath with 30 digits, and no digit of 1 - alpha is lost."""
-    mpmath = pytest.importorskip("mpmath")
-    found = tables.rankeval.with_association_measures("LRC", alpha=1e-3, adjust=None)["LRC"]
-    assert set(np.sign(found)) == {-1.0, 0.0, 1.0}
-    with mpmath.workdps(30):
-        for value, (o11, o12, o21, o22) in zip(found, tables.to_numpy().tolist(), strict=True):
-            if not value:
-                continue
-            shift = mpmath.log(mpmath.mpf(o21 + o22) / (o11 + o12))
-            odds = mpmath.e ** (value * mpmath.log(2) - shift)
-            p = odds / (1 + odds)
-            ends = (o11, o21 + 1, 0, p) if value > 0 else (o11 + 1, o21, p, 1)
-            tail = mpmath.betainc(*ends, regularized=True)
-            assert float(tail) == pytest.approx(0.5e-3, rel=1e-10)
-
-
 # ------------------------------------------------------------------------------- names and columns
 
 
@@ -166,22 +133,15 @@ def test_none_is_every_measure_and_names_have_their_order(tables):
     assert set(found.dtypes[EVERY].astype(str)) == {"float64"}
     some = tables.rankeval.with_association_measures(["t", "G2"])
     pd.testing.assert_frame_equal(some, found[[*CELLS, "t", "G2"]])
-    assert list(tables.rankeval.with_association_measures("MI").columns) == [*CELLS, "MI"]
-
-
-def test_every_measure_of_a_dataset(tables):
-    ds = xr.Dataset.from_dataframe(tables.rename_axis("candidate")).assign_attrs(source="here")
-    lazy = ds.chunk(candidate=7).rankeval.with_association_measures()
+    ds = tables.rename_axis("candidate").to_xarray().assign_attrs(source="here")
+    lazy = ds.chunk(candidate=20).rankeval.with_association_measures()
     assert lazy["neglog10_fisher"].chunks
     assert lazy.attrs == {"source": "here"}
-    wanted = tables.rename_axis("candidate").rankeval.with_association_measures()
-    pd.testing.assert_frame_equal(lazy.to_dataframe()[EVERY], wanted[EVERY], check_index_type=False)
+    pd.testing.assert_frame_equal(lazy.to_dataframe()[EVERY], found[EVERY], check_names=False)
 
 
 def test_its_columns_are_measures_and_the_cells_are_not(tables):
-    tables.attrs["source"] = "here"
     scored = tables.assign(gold=tables["O11"] > 20).rankeval.with_association_measures(["G2", "t"])
-    assert scored.attrs == {"source": "here"}
     assert scored.rankeval.nbest_precision(5)["measure"].tolist() == ["G2", "t"]
 
 
@@ -240,9 +200,8 @@ def test_p_values_need_counts(tables, name):
     broken = tables.astype(float)
     broken.iloc[[3, 5], 1] += 0.5
     message = r"in 2 of 40 tables, for example [\d.]+5, but 'neglog10_"
-    for data in (broken, xr.Dataset.from_dataframe(broken)):
-        with pytest.raises(ValueError, match=message):
-            data.rankeval.with_association_measures(["G2", name])
+    with pytest.raises(ValueError, match=message):
+        broken.rankeval.with_association_measures(["G2", name])
     others = [x for x in EVERY if not x.startswith("neglog10")]
     assert not broken.rankeval.with_association_measures(others)[others].isna().any(axis=None)
 
@@ -257,8 +216,6 @@ def test_unknown_names_and_names_that_are_taken(tables):
             ask(theirs)
     with pytest.raises(KeyError, match=r"cells: no column 'O13'.*The known names are 'O11', 'O12'"):
         ask("G2", cells=["O11", "O13", "O21", "O22"])
-    with pytest.raises(ValueError, match="pass the columns that contain O11"):
-        ask("G2", cells=["O11", "O12"])
     taken = tables.assign(G2=1.0)
     for data in (taken, xr.Dataset.from_dataframe(taken)):
         with pytest.raises(ValueError, match=r"has a column 'G2'"):
@@ -305,10 +262,10 @@ def test_margins_and_cells_that_are_no_numbers(dtype):
         cells.rankeval.with_association_measures("MI")
 
 
-@pytest.mark.parametrize("size", [None, np.nan, [1024], True])
-def test_a_size_that_is_no_number(size):
-    with pytest.raises((TypeError, ValueError), match="margins: N="):
-        scored(pd.DataFrame(COUNTS), ("f", "f1", "f2", size))
+def test_a_size_that_is_no_number():
+    for size in (None, np.nan, [1024], True):
+        with pytest.raises((TypeError, ValueError), match="margins: N="):
+            scored(pd.DataFrame(COUNTS), ("f", "f1", "f2", size))
 
 
 def test_a_missing_nullable_cell_and_a_name_of_two_columns(tables):
@@ -319,68 +276,3 @@ def test_a_missing_nullable_cell_and_a_name_of_two_columns(tables):
     twice = pd.DataFrame({**COUNTS, "g": [1, 1]}).rename(columns={"g": "f"})
     with pytest.raises(ValueError, match="margins: data has 2 columns named 'f'"):
         scored(twice)
-
-
-# ------------------------------------------------------------------------------------------ peers
-
-
-def peer_tables() -> pd.DataFrame:
-    """Return random tables without an empty margin."""
-    rng = np.random.default_rng(3)
-    f = rng.integers(1, 40, 400)
-    both = {"f": f, "f1": f + rng.integers(1, 900, 400), "f2": f + rng.integers(1, 900, 400)}
-    return pd.DataFrame(both | {"N": 20_000})
-
-
-def test_measures_of_pandas_association_measures():
-    peer = pytest.importorskip("association_measures.measures")
-    data = peer_tables()
-    ours = data.rankeval.with_association_measures(margins=MARGINS)
-    swapped = data.rename(columns={"f1": "f2", "f2": "f1"})
-    theirs = peer.score(data, freq=False, digits=None, disc=0.0)
-    ratio = peer.score(swapped, ["log_ratio"], freq=False, digits=None, disc=0.5)["log_ratio"]
-    equal = {
-        "z": "z_score", "t": "t_score", "G2": "log_likelihood", "liddell": "liddell",
-        "min_sensitivity": "min_sensitivity", "dice": "dice",
-    }  # fmt: skip
-    for here, there in equal.items():
-        np.testing.assert_allclose(ours[here], theirs[there], rtol=1e-9, atol=1e-9, err_msg=here)
-    for here, there in {"MI": "mutual_information", "local_MI": "local_mutual_information"}.items():
-        np.testing.assert_allclose(ours[here], theirs[there] / math.log10(2.0), atol=1e-11)
-    attracted = ours["LRC"] > 0
-    lrc = theirs["conservative_log_ratio"]
-    np.testing.assert_allclose(ours["LRC"][attracted], lrc[attracted], rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(ours["LRC"], lrc, atol=1e-9)
-    o12, o21 = data["f1"] - data["f"], data["f2"] - data["f"]
-    wanted = (data["f"] + 0.5) / (data["f2"] + 0.5)
-    wanted /= (o12 + 0.5) / (data["N"] - data["f2"] + 0.5)
-    np.testing.assert_allclose(ratio, np.log2(wanted), rtol=1e-12)
-    assert (o21 > 0).all()
-
-
-def test_measures_of_nltk():
-    peer = pytest.importorskip("nltk.metrics.association").BigramAssocMeasures
-    data = peer_tables()
-    ours = data.rankeval.with_association_measures(margins=MARGINS)
-    rows = data.to_numpy().tolist()
-    theirs = {
-        name: np.array([getattr(peer, name)(f, (f1, f2), n) for f, f1, f2, n in rows])
-        for name in (
-            "student_t", "chi_sq", "pmi", "likelihood_ratio", "jaccard", "dice", "raw_freq",
-            "phi_sq", "mi_like", "poisson_stirling", "fisher",
-        )
-    }  # fmt: skip
-    wanted = {
-        "student_t": ours["t"], "chi_sq": ours["X2"].abs(), "pmi": ours["MI"],
-        "likelihood_ratio": ours["G2"].abs(), "jaccard": ours["jaccard"], "dice": ours["dice"],
-        "raw_freq": data["f"] / data["N"], "phi_sq": ours["X2"].abs() / data["N"],
-        "mi_like": 2.0 ** ours["MI3"] / data["N"],
-        "poisson_stirling": data["f"] * (ours["MI"] - 1.0),
-    }  # fmt: skip
-    for name, values in wanted.items():
-        np.testing.assert_allclose(theirs[name], values, rtol=1e-8, atol=1e-8, err_msg=name)
-    # the other tail: P(X <= f), and ours is P(X >= f)
-    equal = fisher_exact([[5, 10], [20, 100]], alternative="less").pvalue
-    assert peer.fisher(5, (15, 25), 135) == pytest.approx(equal)
-    right = 10.0 ** -ours["neglog10_fisher"]
-    assert (theirs["fisher"] + right > 1.0 - 1e-9).all()

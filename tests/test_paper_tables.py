@@ -10,7 +10,7 @@ import pytest
 
 import rankeval_pd
 from rankeval_pd import paper_table
-from tests.questions import runs
+from tests.questions import noted, runs
 from tests.test_tables import ITEMS
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
@@ -42,6 +42,11 @@ def test_cells_of_a_verdict(table):
     assert cells.attrs["caption"].startswith("Precision (%) at n = 50 and 100, with 95% simul")
     assert "share a letter" in cells.attrs["note"]
     assert paper_table(table, percent=False, digits=2).iloc[0, 0].startswith("0.64 [0.45, 0.80]")
+
+
+def test_every_best_value_of_a_table_is_bold_but_for_rounding():
+    best = pd.DataFrame({"system": list("abc"), "value": [0.906, 0.9059999999999999, 0.906]})
+    assert paper_table(noted(best, "system_ranks"), "latex").count(r"\textbf") == 3
 
 
 def test_runs_by_metrics_and_pairs_are_one_call_each():

@@ -12,13 +12,12 @@ import pytest
 import rankeval_pd
 from rankeval_pd import roles
 from rankeval_pd.chance import random_tests as published_chance
-from rankeval_pd.chance.random_tests import POPULATIONS
-from rankeval_pd.curves import area_differences
 from rankeval_pd.curves import areas as ranking_areas
 from rankeval_pd.curves.shapes import SPACES
 from rankeval_pd.decisions.families import OVER, OVER_LISTS
+from rankeval_pd.errors import choices_of
 from rankeval_pd.lists import acceptance as acceptance_sets
-from rankeval_pd.lists import comparison, recall
+from rankeval_pd.lists import comparison
 from rankeval_pd.lists import measure_ranks as rank_criteria
 from rankeval_pd.lists import regions as difference_regions
 from rankeval_pd.lists.precision import TARGETS
@@ -79,7 +78,6 @@ def test_choices_are_those_of_the_tables():
     wanted = {
         roles.AreaInterval: ranking_areas.INTERVALS,
         roles.AreaKind: ranking_areas.KINDS,
-        roles.AreaTest: area_differences.TESTS,
         roles.Adjustment: ADJUSTMENTS,
         roles.FamilyAdjustment: (*ADJUSTMENTS, *difference_regions.SWAPPED),
         roles.AdjustOver: OVER,
@@ -93,10 +91,7 @@ def test_choices_are_those_of_the_tables():
         roles.Event: bootstrap_tests.EVENTS,
         roles.GainInterval: bootstrap_tests.INTERVALS,
         roles.LawMethod: METHODS,
-        roles.PopulationKind: POPULATIONS,
         roles.ProportionInterval: INTERVALS,
-        roles.RankKind: rank_tests.RANKS,
-        roles.RecallBand: recall.BANDS,
         roles.RegionTest: (*difference_regions.TESTS, "kosinski"),  # of acceptance sets
         roles.ScoreInterval: rank_tests.SCORE_INTERVALS,
         roles.Space: SPACES,
@@ -106,3 +101,18 @@ def test_choices_are_those_of_the_tables():
     }
     for known, table in wanted.items():
         assert set(get_args(known)) == set(table), known
+
+
+def test_the_choices_of_a_docstring_are_those_that_are_declared():
+    lists = re.compile(r"(?m)^    (\w+(?:, \w+)*) : \{([^}]*)\}")
+    seen = 0
+    for name in FUNCTIONS:
+        function = getattr(rankeval_pd, name)
+        declared = choices_of(inspect.unwrap(function))
+        for options, values in lists.findall(function.__doc__):
+            for option in options.split(", "):
+                if option in declared and (name, option) != ("summary", "adjust_over"):
+                    texts = [f'"{x}"' if isinstance(x, str) else str(x) for x in declared[option]]
+                    assert sorted(values.split(", ")) == sorted(texts), f"{name}: {option}"
+                    seen += 1
+    assert seen > 50

@@ -6,6 +6,7 @@ import importlib
 import json
 import pickle
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,13 +31,10 @@ DRAWN = {"nbest_precision": "precision", "compare": "comparison", "paired_bootst
 DRAWN |= {name: name for name in ("system_ranks", "area", "roc", "random_bound", "calibration")}
 
 
-def netcdf(engine: str) -> Callable[..., Any]:
-    def saved(table: xr.Dataset, path: Path) -> xr.Dataset:
-        importlib.import_module("netCDF4" if engine == "netcdf4" else engine)
-        table.to_netcdf(path, engine=engine)  # type: ignore[call-overload]
-        return xr.load_dataset(path, engine=engine)
-
-    return saved
+def netcdf(table: xr.Dataset, path: Path, engine: Any) -> xr.Dataset:
+    importlib.import_module("netCDF4" if engine == "netcdf4" else engine)
+    table.to_netcdf(path, engine=engine)
+    return xr.load_dataset(path, engine=engine)
 
 
 def zarr(table: xr.Dataset, path: Path) -> xr.Dataset:
@@ -54,30 +52,31 @@ def with_attrs(table: pd.DataFrame, path: Path) -> pd.DataFrame:
     return result
 
 
-def arrow(kind: str) -> Callable[..., Any]:
-    def saved(table: pd.DataFrame, path: Path) -> pd.DataFrame:
-        importlib.import_module("pyarrow")
-        getattr(table, f"to_{kind}")(path)
-        read: pd.DataFrame = getattr(pd, f"read_{kind}")(path)
-        return read
+def arrow(table: pd.DataFrame, path: Path, kind: str) -> pd.DataFrame:
+    importlib.import_module("pyarrow")
+    getattr(table, f"to_{kind}")(path)
+    read: pd.DataFrame = getattr(pd, f"read_{kind}")(path)
+    return read
 
-    return saved
+
+def pickled(table: Any, _: Path) -> Any:
+    return pickle.loads(pickle.dumps(table))
 
 
 FORMATS: dict[str, dict[str, Callable[..., Any]]] = {
     "Dataset": {
-        "netCDF 3": netcdf("scipy"),
-        "netCDF 4": netcdf("netcdf4"),
-        "h5netcdf": netcdf("h5netcdf"),
+        "netCDF 3": partial(netcdf, engine="scipy"),
+        "netCDF 4": partial(netcdf, engine="netcdf4"),
+        "h5netcdf": partial(netcdf, engine="h5netcdf"),
         "Zarr": zarr,
         "JSON": lambda x, path: xr.Dataset.from_dict(json.loads(json.dumps(x.to_dict()))),
-        "pickle": lambda x, path: pickle.loads(pickle.dumps(x)),
+        "pickle": pickled,
     },
     "frame": {
-        "Parquet": arrow("parquet"),
-        "Feather": arrow("feather"),
+        "Parquet": partial(arrow, kind="parquet"),
+        "Feather": partial(arrow, kind="feather"),
         "JSON": with_attrs,
-        "pickle": lambda x, path: pickle.loads(pickle.dumps(x)),
+        "pickle": pickled,
     },
 }
 
@@ -96,14 +95,17 @@ def result(form: str, name: str) -> Any:
     return getattr(data.rankeval, name)(*args, **roles | options)
 
 
+SHOWS = (
+    rankeval_pd.in_words,
+    partial(rankeval_pd.in_words, methods=True),
+    partial(rankeval_pd.paper_table, to="markdown"),
+)
+
+
 def shown(table: Any, name: str) -> list[Any]:
     """Return what is told and drawn of a table, or the error that refuses it."""
     found = []
-    for show in (
-        rankeval_pd.in_words,
-        lambda x: rankeval_pd.in_words(x, methods=True),
-        lambda x: rankeval_pd.paper_table(x, "markdown"),
-    ):
+    for show in SHOWS:
         try:
             found.append(show(table))
         except (ValueError, TypeError) as error:

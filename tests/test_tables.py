@@ -8,7 +8,7 @@ import pytest
 
 import rankeval_pd
 from rankeval_pd.options import can
-from tests.questions import ASKED, FRAME, OTHER
+from tests.questions import ASKED, FRAME, OTHER, runs
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 
@@ -93,11 +93,7 @@ def test_what_a_keyword_adds_has_its_columns():
 
 
 def test_queries_are_short_and_a_wide_table_is_whole():
-    rows = pd.DataFrame(
-        {"query": ["q", "q", "r", "r"], "document": list("abab"), "run": [2.0, 1.0, 1.0, 2.0],
-         "gold": [1, 0, 1, 0]}
-    )  # fmt: skip
-    ask = rows.rankeval(by="query", gold="gold", key="document", measures="run", details=False)
+    ask = runs(["run"]).rankeval(details=False)
     assert list(ask.per_query("AP")) == ["query", "measure", "metric", "value"]
     assert list(ask.per_query("AP", wide=True)) == ["run"]
 
@@ -105,12 +101,6 @@ def test_queries_are_short_and_a_wide_table_is_whole():
 def test_a_dataset_has_all_variables():
     ds = FRAME[["a", "gold"]].rename_axis("candidate").to_xarray()
     assert "threshold" in ds.rankeval.nbest_precision(5, details=False)
-
-
-def test_questions_of_pairs_take_short_pairs():
-    pairs = ITEMS.rankeval.paired_bootstrap(details=False)
-    assert len(pairs.rankeval.calibration(OTHER, bins=[0.01, 0.99]))
-    assert len(pairs.rankeval.gain_threshold(window=(0.01, 0.99)))
 
 
 # -------------------------------------------------------------------------------------- the record

@@ -376,7 +376,7 @@ def crossovers(
         As in :func:`random_bound`, for all candidates or the pool in random order.
     contiguous : int
         Minimum length of a run. Macskassy (2005) uses 2.
-    bound : {"critical", "discrete", "interpolated", "parametric"}
+    bound
         The bound from :func:`random_bound` that a measure must reach. "critical" gives a test at
         level p for each n, and "discrete" is Macskassy's (2005) bound.
 

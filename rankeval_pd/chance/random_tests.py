@@ -569,12 +569,12 @@ def random_test(
     ----------
     data, n, **roles
         As in :func:`nbest_precision`.
-    adjust : {None, "envelope"}
+    adjust
         Whether to add ``p_adjusted``, which corrects for all requested n.
     combine : bool
         Whether to combine the groups from ``by`` (Dataset: all batch dimensions). Each n then has a
         single test, based on the sum of true positives over all groups with n candidates.
-    population : {"finite", "infinite"}
+    population
         See :func:`random_bound`.
     pool : {"retrieved", "all"} or int, optional
         Candidates from which a random list is drawn. "retrieved" means the candidates that the

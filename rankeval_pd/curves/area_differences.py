@@ -200,7 +200,7 @@ def compare_area(
     a, b : names of measures, optional
         If you pass both, only this pair is compared. If you pass only ``a``, it is compared with
         every other measure. By default, all pairs are compared.
-    kind : {"roc", "ap", "partial", "bedroc", "enrichment"}
+    kind
         The quantity to compare: the area under the ROC curve or average precision (see
         :func:`area`), or the value of :func:`partial_area`, :func:`bedroc` or :func:`enrichment`.
         If the list for an enrichment factor splits a tie, the tied candidates count fractionally.
@@ -208,7 +208,7 @@ def compare_area(
         Range of the partial area (see :func:`partial_area`), used by kind="partial"; fraction of
         the candidates in the list, used by kind="enrichment"; weight of early ranks (see ``alpha``
         in :func:`bedroc`).
-    test : {"t", "delong"}
+    test
         "t" uses DeLong's standard error and Student's distribution with Welch's degrees of freedom
         for the two classes. If a class has fewer than 5 candidates, the degrees of freedom are the
         size of the smaller class minus one. A normal distribution is used if the mean area is 0.95
@@ -216,13 +216,13 @@ def compare_area(
         missing from a small sample. "delong" uses the normal distribution, as in pROC, and is too
         liberal if a class is small. Average precision allows only "t", with a standard error from
         influence values. The degrees of freedom are the size of the smaller class minus one.
-    equal : {"block", "mean"}
+    equal
         Treatment of equal scores in average precision (see :func:`area`).
     alternative, margin, adjust, level
         As in :func:`compare`, for the difference in area. "greater" means that a has the larger
         area. The p-value ``p_equivalence`` or ``p_noninferior`` is the level at which a one-sided
         confidence limit reaches the margin.
-    adjust_over : {"all", "group"}
+    adjust_over
         Whether to adjust over all pairs in all groups of ``by``, or in each group separately.
 
     Returns

@@ -66,12 +66,12 @@ def area(
     ----------
     data, level, **roles
         As in :func:`nbest_precision`. ``ties`` has no effect.
-    kind : {"roc", "ap"}
+    kind
         "roc" is the area under the ROC curve. This area is the probability that a true positive has
         a higher score than a negative, with equal scores counting one half. "ap" is average
         precision, the mean of the precision at the rank of each true positive, treating equal
         scores as one block.
-    ci : {None, "newcombe", "delong", "logit"}
+    ci
         Kind of interval. None means "newcombe" for the ROC area and "logit" for average precision.
         "newcombe" uses the standard deviation at each possible area, or DeLong's if it is larger.
         It maintains its coverage for areas near 1 and for small classes. For two-valued scores,
@@ -80,11 +80,11 @@ def area(
         interval on the logit scale. Average precision allows only "logit", with Student's t. Two
         logit intervals are computed, one around the average precision and one around a version in
         which no positive contributes to its own precision, and their outer limits are returned.
-    equal : {"block", "mean"}
+    equal
         Treatment of equal scores in average precision. "block" treats equal scores as one block, as
         scikit-learn does, and "mean" averages over all orderings of them. The ROC area is the same
         in both cases.
-    average : {None, "macro", "micro"}
+    average
         Whether to average over all groups of ``by`` (Dataset: all batch dimensions). "macro" is the
         mean of the groups' areas. "micro" is the mean over all pairs of a positive and a negative
         from the same group (with "ap", over all positives). The interval treats the groups as the
@@ -493,11 +493,11 @@ def unpaired_area(
     data : DataFrame or Dataset
         Candidates from two or more samples, with a score for each measure and a gold label. In a
         Dataset, the samples are the elements of the batch dimensions.
-    kind : {"roc", "ap"}
+    kind
         The area under the ROC curve or average precision (see :func:`area`).
     alternative
         Alternative hypothesis. "greater" means that the first sample has the larger area.
-    adjust : {None, "holm", "bonferroni", "bh", "by"}
+    adjust
         Adjustment of p-values and intervals for all pairs and measures, as in :func:`compare`.
     level, **roles
         As in :func:`area`, for the interval of the difference. ``by`` identifies the samples.

@@ -382,13 +382,13 @@ def roc(
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
-    average : {None, "macro", "micro"}
+    average
         Whether to average the curves of all groups of ``by`` (Dataset: all batch dimensions). At
         each n, "macro" averages the groups' rates, and "micro" divides the sum of the numerators by
         the sum of the denominators. A group with fewer than n candidates contributes its last
         point. The area under an averaged curve differs from the average area returned by
         :func:`area`.
-    interval : {None, "pointwise", "simultaneous"}
+    interval
         Whether to add confidence limits ``ci_low`` and ``ci_high`` for the height of the curve. The
         height is ``tpr`` or ``fnr`` at a given ``fpr``, ``precision`` at a given ``recall``, and
         ``tpr`` or ``lift`` at a given ``share``. With "pointwise", ``level`` applies to each point
@@ -660,12 +660,12 @@ def random_band(
     ----------
     data, p, n, pool, **roles
         As in :func:`random_bound`.
-    space : {"roc", "precision_recall", "det", "lift", "gain"}
+    space
         Curve whose coordinates are returned.
     simultaneous : bool
         Whether the bounds apply jointly to all requested n, as in :func:`random_bound`. By default,
         they apply to each n separately.
-    bound : {"critical", "discrete", "interpolated", "parametric"}
+    bound
         Kind of bound for each n. Macskassy's (2005) bound is "discrete".
 
     Returns

@@ -34,7 +34,7 @@ def adjusted_p(
     ----------
     p_values : array (row)
         With "max-t", p-values that are already simultaneous over the list sizes of a pair.
-    method : {"holm", "bonferroni", "bh", "by", "max-t", "max-t-stepdown"}
+    method
         "max-t" multiplies by the number of pairs in the family, "max-t-stepdown" by Holm's
         step-down factors.
     families, pairs : array (row)

@@ -526,7 +526,7 @@ def judged_precision(
         missing label. In a Dataset, entries with neither a label nor a score are padding.
     n : int, sequence of int, range or None
         Sizes of the lists. The default is every n, or a grid of sizes as in :func:`precision_band`.
-    unjudged : {"estimate", "bounds"}
+    unjudged
         "estimate" assumes that the judged candidates are a random sample. "bounds" makes no
         assumption. The lower limit counts all unjudged candidates as false positives, and the upper
         limit counts all of them as true positives.
@@ -538,7 +538,7 @@ def judged_precision(
         Ranks at which windows end, as an alternative to ``judged_with``. With ``[100, 500]``,
         judging rates are estimated separately for candidates whose best rank across measures is 1
         to 100, 101 to 500, or above 500.
-    estimator : {"ratio", "horvitz-thompson"}
+    estimator
         "ratio" uses the proportion of true positives among judged candidates, within each window or
         group with equal probabilities. "horvitz-thompson" divides the sum of inverse probabilities
         by n and requires ``judged_with``. The Horvitz-Thompson estimate is unbiased but more

@@ -383,7 +383,7 @@ def compare(
         other measure. By default all pairs are compared.
     n : int, sequence of int, range or None
         Sizes of the n-best lists. None means every n from 1 to the number of candidates.
-    of : {"precision", "recall", "lift", "specificity", "npv"}
+    of
         Quantity to compare. For n-best lists, "recall" is precision times n / N+, and "lift" is
         precision times N / N+, with the same test. See Notes for ``threshold``.
     threshold : mapping, optional
@@ -394,7 +394,7 @@ def compare(
         slightly. Boschloo's test is exact and more powerful, but takes milliseconds
         for each n. McNemar's test has little power if positives are rare. Only the score test
         supports ``phi``. Do not pass ``test`` with ``ties="expected"``.
-    alternative : {"two-sided", "greater", "less"}
+    alternative
         "greater" tests whether a is better than b.
     margin : float, optional
         Largest difference that is negligible in practice. ``margin`` adds ``p_equivalence``, the
@@ -402,13 +402,13 @@ def compare(
         ``p_noninferior``, the p-value for a difference above -margin or below margin.
     alpha : float
         A row is significant if p ≤ alpha.
-    adjust : {None, "holm", "bonferroni", "bh", "by", "max-t", "max-t-stepdown"}
+    adjust
         Adjustment of p-values and intervals for the number of rows (groups, pairs and n). "max-t"
         uses the largest difference over all n under random swaps, which exchange the two ranks of a
         candidate. Across pairs and groups, "max-t" multiplies p-values by the number of pairs.
         "max-t-stepdown" uses Holm's step-down method across pairs, which gives smaller p-values and
         the same intervals. Measures with identical rankings are counted once.
-    adjust_over : {"all", "n", "group"}
+    adjust_over
         Rows that form a family: all rows, the rows for each n, or the rows for each group in ``by``
         (Dataset: each element of the batch dimensions).
     n_resamples : int, optional
@@ -425,7 +425,7 @@ def compare(
         be as low as 0.8 near 0 and 1. With ``threshold``, "score" combines the Clopper-Pearson
         limits for both sets, and "delta" is too narrow for small sets or regions. If the test in a
         row is not significant, the interval includes 0.
-    target : {"region", "nbest"}
+    target
         The quantity that the interval covers. "region" treats thresholds as fixed, as in Evert
         (2004). For regions with fewer than 10 candidates, the wider limits from the "region" and
         "nbest" intervals are used. "nbest" includes the variance of the thresholds and replaces
@@ -437,7 +437,7 @@ def compare(
     combine : bool
         Whether to combine the groups in ``by`` (Dataset: all batch dimensions) in one exact
         Cochran-Mantel-Haenszel test for each n, with each group as a stratum.
-    average : {None, "macro", "micro"}
+    average
         Whether to return one row for all groups. "macro" averages over groups, and "micro" divides
         summed true positives by summed n. Both averages use Student's t over the groups.
     **roles

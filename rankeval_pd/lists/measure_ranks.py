@@ -359,14 +359,14 @@ def measure_ranks(
         As in :func:`nbest_precision`.
     n : int, sequence of int or range, optional
         Sizes of the n-best lists. Measures are ranked by the precision of n-best lists.
-    kind : {"ap", "roc"}, optional
+    kind
         Quantity used to rank the measures if you do not pass ``n``: average precision or the area
         under the ROC curve.
-    adjust : {"max-t", "max-t-stepdown", "holm", "bonferroni", "bh", "by", None}
+    adjust
         Adjustment for testing all pairs. For lists, "max-t" uses random swaps as in
         ``compare(adjust="max-t")``. For areas, "max-t" uses the joint t distribution of all
         differences. The other methods adjust the p-values from individual tests.
-    adjust_over : {"n", "group"}
+    adjust_over
         Tests that form a family: the pairs at each n, or the pairs at all n. Each group in ``by``
         is always a separate family.
     n_resamples : int, optional

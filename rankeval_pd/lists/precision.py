@@ -107,14 +107,14 @@ def nbest_precision(
         Kind of interval for precision. See :func:`precision_interval`.
     level : float
         Confidence level of each individual interval.
-    target : {"region", "nbest"}
+    target
         The quantity that the interval covers. "region" treats the score of the n-th candidate as a
         fixed threshold, as in Evert (2004). "nbest" includes the variance of this threshold. For
         good rankings with n near the number of true positives, "nbest" variances are many times
         larger.
     phi : float
         Overdispersion from :func:`repetition`, at least 1. Larger values widen the interval.
-    average : {None, "macro", "micro"}
+    average
         Whether to return one row for all groups in ``by`` (Dataset: all batch dimensions) that
         contain at least n candidates. "macro" averages over groups (recall and lift only over
         groups with positives). "micro" divides summed true positives by summed n. The groups are

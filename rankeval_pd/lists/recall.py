@@ -49,7 +49,7 @@ def nbest_recall(
         Sizes of the lists, or sizes as fractions of the candidates. None means every n.
     ci : str
         Kind of interval for recall, as in :func:`nbest_precision`.
-    target : {"nbest", "region"}
+    target
         The quantity that the interval covers. "nbest" means the recall of the best n / N of the
         candidates, a list whose threshold varies between samples. "region" means the recall of all
         candidates above a fixed threshold, the score of the n-th candidate.

@@ -66,16 +66,16 @@ def summary(
     baseline : name, optional
         Measure or system to compare with. By default each row is compared with the best measure or
         system. For queries, no comparison is made by default.
-    test : {"bootstrap", "t"}
+    test
         Test for systems and queries, as in :func:`system_ranks`. "t" is the paired t test.
-    adjust : {"auto", "max-t", "max-t-stepdown", "holm", "bonferroni", "bh", "by", None}
+    adjust
         Adjustment for the tests of all pairs, as in :func:`measure_ranks`, or for the comparisons
         with ``baseline``. "auto" means "max-t", or "holm" with ``test="t"``. The ranks always come
         from tests of all pairs.
     adjust_over : {"n", "group"}, for queries {"metrics", "all"}
         For candidates, whether each n is a separate family or all n form one family. Each group in
         ``by`` is a separate family for candidates. For systems, all groups form one family.
-    undefined : {"zero", "skip", "raise"}
+    undefined
         Value to use for an undefined query metric. See :func:`per_query`.
     alpha : float
         Significance level of the tests for ``tied_for_best`` with queries.

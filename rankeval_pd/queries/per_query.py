@@ -244,7 +244,7 @@ def per_query(
         (the gain of any other grade is the grade), ``P(rel=2)@k`` sets ``min_grade``,
         ``ERR(max_rel=3)@k`` sets the highest grade (default 4), and ``AP(norm='min')@k`` divides
         by min(k, positives) as in recommender systems.
-    undefined : {"zero", "skip", "raise"}
+    undefined
         Treatment of undefined metrics, such as recall without positives. "zero" gives 0 as in
         trec_eval (NaN for AUC), "skip" omits the row, and "raise" raises an error.
     wide : bool
@@ -570,12 +570,12 @@ def query_summary(
         As in :func:`per_query`. Data from :func:`read_trec` need no roles.
     baseline : name of a measure, optional
         Measure against which all others are compared. By default, differences are NaN.
-    test : {"bootstrap", "t"}
+    test
         Bootstrap test with random signs or paired t test, as in :func:`system_ranks`.
-    adjust : {"auto", "max-t", "max-t-stepdown", "holm", "bonferroni", "bh", "by", None}
+    adjust
         Adjustment for the number of comparisons with the baseline. "auto" means "max-t", or "holm"
         with ``test="t"``. Ranks, ``tied_for_best`` and ``letters`` are adjusted for all pairs.
-    adjust_over : {"metrics", "all"}
+    adjust_over
         Whether each metric is a separate family, or all metrics form one family.
     alpha : float
         Significance level of the tests for ``tied_for_best``.

@@ -75,7 +75,7 @@ def detectable_gain(
         Probability of detecting the gain. The power must exceed alpha.
     alpha : float
         Significance level of the test.
-    alternative : {"two-sided", "greater"}
+    alternative
         "two-sided", or "greater" for a one-sided test whose direction was fixed beforehand.
 
     Returns
@@ -490,7 +490,7 @@ def compare_accuracies(
     decimals : int, optional
         Number of decimal places in printed rates, such as 3 for 0.840 or 84.0%. By default, the
         number comes from the rate, such as 2 for 0.84.
-    alternative : {"two-sided", "greater", "less"}
+    alternative
         "greater" means that a is better than b.
     level : float
         Confidence level of the interval.

@@ -108,7 +108,7 @@ def gain_threshold(
         Range of borderline p-values.
     quantile : float
         Quantile of the borderline gains that defines the threshold.
-    alternative : {"greater", "two-sided"}
+    alternative
         "greater", as in Berg-Kirkpatrick et al. (2012), uses the one-sided p-value. The threshold
         is then valid only if the direction was fixed beforehand, because tables of all pairs list
         the better system first. A one-sided p of 0.05 then corresponds to a two-sided p of 0.10.
@@ -118,7 +118,7 @@ def gain_threshold(
         single row if there are no relations.
     n_items : int, optional
         Size of a similar test set, to which thresholds are scaled by the square-root law.
-    ci : {"order", "systems"}
+    ci
         Kind of interval for the threshold. "order" uses distribution-free order statistics for
         independent pairs. "systems" resamples systems because pairs share systems. This interval
         is never narrower.
@@ -277,7 +277,7 @@ def gain_by_size(
     ----------
     sizes : sequence of int
         Numbers of items.
-    draw : {"prefix", "random"}
+    draw
         "prefix" takes the first rows, as in Berg-Kirkpatrick et al. (2012). The first rows are a
         random sample only if the rows are shuffled. "random" draws nested random subsets.
     n_resamples, event, method, ci, families, baseline, alternative, adjust, adjust_over, alpha
@@ -396,12 +396,12 @@ def calibration(
     bins : sequence of float
         Edges of the bins for p_value. A bin includes its upper edge. By default, the bins match
         Berg-Kirkpatrick et al. (2012).
-    ci : {"clopper-pearson", "systems"}
+    ci
         Kind of interval for the agreement. "clopper-pearson" is exact for independent pairs.
         "systems" resamples systems because pairs share systems. This interval is never narrower.
     level : float
         Confidence level of the interval.
-    prior : {"flat", "estimated"}
+    prior
         Prior for true gains in ``expected_agreement``. "flat" is overconfident for nearly equal
         systems. "estimated" is a normal prior with mean 0. The variance of this prior is the mean
         of gain² − gain_se² over all pairs (in each group).

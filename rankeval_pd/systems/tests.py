@@ -313,21 +313,21 @@ def system_ranks(
     ----------
     data, n_resamples, **roles
         As in :func:`paired_bootstrap`.
-    test : {"bootstrap", "t"}
+    test
         Test for all pairs. "t" is the paired t test with t intervals for scores and needs no draws.
-    ranks : {"simultaneous", "percentile"}
+    ranks
         Kind of limits for ``rank_low`` and ``rank_high``. "simultaneous" uses the tests of all
         pairs and is valid jointly for all systems. "percentile" uses percentiles of each system's
         resampled ranks. These limits miss the true rank of nearly equal systems far too often.
-    ci : {None, "wild", "clopper-pearson", "bca", "percentile", "basic"}
+    ci
         Kind of interval for the score. The default is "clopper-pearson" (exact binomial) for 0/1
         items without ``groups``, and "wild" otherwise. A "wild" interval contains the scores not
         rejected by a random-sign test of the items or by Hall's (1992) t test.
-    adjust : {"auto", None, "holm", "bonferroni", "bh", "by", "max-t", "max-t-stepdown"}
+    adjust
         Adjustment for testing all pairs. "auto" means "max-t", or "holm" with ``test="t"``. With
         None, "bh" or "by", rank limits are not simultaneous. "max-t-stepdown" has more power than
         "max-t".
-    adjust_over : {"all", "group"}
+    adjust_over
         Whether ranks are simultaneous across all groups or within each group.
     alpha : float
         Significance level of the tests. The rank limits have a simultaneous confidence level of 1 -
@@ -547,7 +547,7 @@ def paired_bootstrap(
         Events from Berg-Kirkpatrick et al. (2012) are "recentred" δ* ≥ 2δ, "strict" δ* > 2δ
         (figure 1), "zero" δ* ≤ 0, and "bias-corrected" δ* − mean δ* ≥ δ for metrics with biased
         resampled gains.
-    method : {"auto", "exact", "monte-carlo"}
+    method
         "auto" computes the exact distribution if possible, and draws resamples otherwise.
     ci
         Kind of interval for the gain. By default, the interval matches ``event``. For "wild", the
@@ -557,19 +557,19 @@ def paired_bootstrap(
     families : mapping, sequence or callable, optional
         Family of each system, by name or in system order. The column ``relation`` is then "same"
         or "different". A function of two names that returns the relation also works.
-    alternative : {"two-sided", "greater", "less"}
+    alternative
         Alternative hypothesis for ``p_value``. "greater" means that system_a is better, as in
         Berg-Kirkpatrick et al. (2012). One-sided tests give one-sided intervals.
     margin : float, optional
         Largest gain that is negligible in practice. With a margin, the result contains
         ``p_equivalence``, the p-value for a gain within ±margin. With "greater" or "less", it
         contains ``p_noninferior`` instead, for a gain above -margin or below margin.
-    adjust : {None, "holm", "bonferroni", "bh", "by", "max-t", "max-t-stepdown"}
+    adjust
         Adjustment for the number of pairs. "max-t" compares each statistic with the largest
         statistic over all pairs in the same resamples. The intervals are then simultaneous.
         "max-t-stepdown" (Romano and Wolf) has more power and the same intervals. Both methods
         always use resamples.
-    adjust_over : {"all", "group"}
+    adjust_over
         Whether all groups of ``by`` (Dataset: all batch dimensions) form one family, or each group
         is a separate family. "max-t" adjusts for the pairs within a group, and Bonferroni's method
         (a step-down method with "max-t-stepdown") adjusts for the groups.
@@ -770,7 +770,7 @@ def paired_permutation(
     ----------
     data, a, b, baseline, n_resamples, families, alternative, margin, adjust, adjust_over
         As in :func:`paired_bootstrap`.
-    test : {"swaps", "t", "wilcoxon"}
+    test
         "swaps" exchanges the outputs of the two systems on randomly chosen items. "t" is the paired
         t test, which needs no draws. "wilcoxon" is the signed-rank test. The signed-rank test
         reports the Hodges-Lehmann estimate (the median of pairwise means of the differences) as
@@ -779,7 +779,7 @@ def paired_permutation(
         As in :func:`paired_bootstrap`. With ``skewness=False``, the test uses only swaps.
     **roles
         As in :func:`paired_bootstrap`. With ``groups``, whole clusters are swapped.
-    method : {"auto", "exact", "monte-carlo"}
+    method
         "auto" uses the exact distribution if possible. Exact distributions are available for mean,
         sum and accuracy if all differences are multiples of one step. With at most 20 items (or
         clusters), all swaps are enumerated for any metric.

@@ -252,18 +252,6 @@ def test_areas_of_independent_samples(simulated):
     assert turned["sample_a"].tolist() == [1, 1, 1]
 
 
-def test_delong_of_unpaired_areas_is_the_normal_test_of_both_variances(simulated):
-    data = simulated.assign(corpus=np.arange(300) % 2).rankeval(by="corpus", measures="good")
-    one, found = data.area(ci="delong"), data.unpaired_area(test="delong").loc[0]
-    (a, b), error = one["area"], np.hypot(*one["se"])
-    z = (a - b) / error
-    assert found["z"] == pytest.approx(z, rel=1e-10)
-    assert found["p_value"] == pytest.approx(2 * stats.norm.sf(abs(z)), rel=1e-10)
-    assert found["ci_low"] == pytest.approx(a - b - stats.norm.ppf(0.975) * error, rel=1e-9)
-    with pytest.raises(ValueError, match="kind='ap'"):
-        data.unpaired_area(kind="ap", test="delong")
-
-
 def test_average_precisions_that_do_not_vary_have_no_test():
     """Scores that are all equal: each value is the prevalence, whatever the sample."""
     gold = [1] * 4 + [0] * 16 + [1] * 13 + [0] * 16

@@ -1,19 +1,19 @@
 """Krenn's data, the bundled terms and how they are counted, and the cache."""
 
-import gzip
 import hashlib
 import http.server
 import importlib.util
-import os
+import sys
 import threading
+from importlib import metadata
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from rankeval_pd import RankevalWarning, datasets
-from rankeval_pd.datasets import collocations, docstrings
+from rankeval_pd import datasets
+from rankeval_pd.datasets import collocations
 
 SCRIPT = Path(__file__).parents[2] / "docs" / "terms_data.py"
 needs_docs = pytest.mark.skipif(not SCRIPT.exists(), reason="an installed package has no docs")
@@ -153,6 +153,7 @@ def test_a_packages_counts_are_parts_of_the_whole(terms):
 
 def terms_data():
     """Return the script that counts the terms, as a module."""
+    sys.path.insert(0, str(SCRIPT.parent))  # it reads the source files as search_data.py does
     spec = importlib.util.spec_from_file_location("terms_data", SCRIPT)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -165,7 +166,7 @@ def test_the_counts_are_made_by_the_command(terms):
     """With the versions of the file."""
     versions = {"numpy": "2.4.6", "scipy": "1.17.1", "pandas": "3.1.1", "xarray": "2026.9.0"}
     versions["matplotlib"] = "3.11.2"
-    if any(docstrings.metadata.version(name) != at for name, at in versions.items()):
+    if any(metadata.version(name) != at for name, at in versions.items()):
         pytest.skip("other versions of the packages")
     file = Path(datasets.__file__).parent / "terms.csv"
     bundled = pd.read_csv(file, keep_default_na=False)
@@ -173,44 +174,7 @@ def test_the_counts_are_made_by_the_command(terms):
     pd.testing.assert_frame_equal(bundled[list(made)], made)
 
 
-# ---------------------------------------------------------------------------------------- the cache
-
-
-@pytest.mark.parametrize("text", ["", "[]", '{"files": 3}', "no\n[]", "\n", "\ud800\n{}"])
-def test_another_file_of_the_name_is_not_trusted(tmp_path, text):
-    path = tmp_path / "kept.json.gz"
-    with gzip.open(path, "wb") as file:
-        file.write(text.encode(errors="surrogatepass"))
-    assert collocations.read_cache(path) is None
-    collocations.write_cache(path, {"words": ["a", "b"]})
-    assert collocations.read_cache(path) == {"words": ["a", "b"]}
-    assert [p.name for p in path.parent.iterdir()] == ["kept.json.gz"]
-
-
-@pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")
-def test_what_is_kept_is_as_readable_as_the_umask_has_it(tmp_path):
-    before = os.umask(0o027)
-    try:
-        collocations.write_cache(tmp_path / "kept.json.gz", [1])
-    finally:
-        os.umask(before)
-    assert (tmp_path / "kept.json.gz").stat().st_mode & 0o777 == 0o640
-
-
-@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError(28, "No space left on device")])
-def test_what_cannot_be_kept_leaves_nothing_and_is_said_once(tmp_path, monkeypatch, error):
-    def failing(*_, **__):
-        raise error
-
-    monkeypatch.setattr(collocations.Path, "replace", failing)
-    raised = pytest.raises(KeyboardInterrupt)
-    if isinstance(error, OSError):
-        raised = pytest.warns(RankevalWarning, match="No space left.*RANKEVAL_PD_CACHE")
-    with raised:
-        collocations.write_cache(tmp_path / "kept.json.gz", [1])
-    if isinstance(error, OSError):
-        collocations.write_cache(tmp_path / "kept.json.gz", [1])  # said already
-    assert list(tmp_path.iterdir()) == []
+# -------------------------------------------------------------------------------------- the folders
 
 
 def test_the_home_folder_may_be_a_tilde(monkeypatch):

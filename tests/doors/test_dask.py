@@ -548,7 +548,6 @@ ITEMS_REFUSED: dict[str, dict[str, Any]] = {
     "Average each system over its seeds": {"seeds": "d"},
     r"ddf.dropna\(\)": {"missing": "ratio"},
     "ci='bca'": {"ci": "bca", "event": "recentred"},
-    "event='studentised'": {"event": "studentised"},
     "adjust='max-t': resampled standard errors": {"event": "recentred", "adjust": "max-t"},
     "baseline": {"a": "a", "baseline": "b"},
     "'z'": {"a": "z"},

@@ -1,10 +1,7 @@
-"""Plots of two measures over n: curves, strips of significant n, differences, odds, broken ties."""
-
-import itertools
+"""Plots of two measures over n: curves, strips of significant n, differences, and broken ties."""
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
 from numpy.testing import assert_array_equal as equal
@@ -45,34 +42,24 @@ def to_mark(ax, table, *findings, row=None) -> dict:
 
 def test_comparison_draws_the_table(two):
     table = two.rankeval.compare("good", "poor", alpha=0.01, adjust="holm")
-    ax = plotting.comparison(table)
+    ax = plotting.comparison(table, relevant=0.05)
     curves, strip, below = ax.figure.axes
     assert curves is ax
     equal(xy(ax, "good"), table[["n", "precision_a"]])
     equal(xy(ax, "poor"), table[["n", "precision_b"]])
-    bars = to_mark(ax, table, table["p_value"] <= 0.01, table["significant"])
+    large = table["difference"].abs() >= 0.05
+    both = (table["p_value"] <= 0.01) & large, table["significant"] & large
+    assert 0 < both[1].sum() < both[0].sum() < (table["p_value"] <= 0.01).sum()
+    bars = to_mark(ax, table, *both)
     assert len(bars) == 2
     assert_equal(marked(ax, table["n"]), bars)
     equal(xy(below, "_difference"), table[["n", "difference"]])
     equal(limits(below), table[["ci_low", "ci_high"]])
     assert written(strip) == ["each n separately", "all n jointly", "good\nbetter"]
-    assert "(Fisher's exact test at 1%, separately at each n)" in caption(ax)
-    assert "(Holm's method at 1%, simultaneously for all n)" in caption(ax)
+    words = "and the difference is 5 points or more"
+    assert f"(Fisher's exact test at 1%, separately at each n, {words})" in caption(ax)
+    assert f"(Holm's method at 1%, simultaneously for all n, {words})" in caption(ax)
     assert "good − poor in percentage points, with the 95% interval, adjusted like" in caption(ax)
-
-
-@pytest.mark.full
-def test_comparison_marks_what_holds_for_all_n_together(two):
-    n = range(5, 400)
-    ax = two.rankeval.plot.comparison("good", "poor", n, relevant=0.05)
-    table = two.rankeval.compare("good", "poor", n)
-    adjusted = two.rankeval.compare("good", "poor", n, adjust="max-t")
-    large = table["difference"].abs() >= 0.05
-    both = table["significant"] & large, adjusted["significant"] & large
-    assert 0 < both[1].sum() < both[0].sum()
-    assert_equal(marked(ax, table["n"]), to_mark(ax, table, *both))
-    words = "max-t method at 5%, simultaneously for all n, and the difference is 5 points or more"
-    assert words in caption(ax)
 
 
 @pytest.mark.full
@@ -116,11 +103,9 @@ def test_every_pair_has_a_row(two):
 def test_comparison_without_any_significant_n(two):
     ax = two.rankeval.plot.comparison("good", "poor", range(1, 4))
     assert not ax.figure.axes[1].collections
-    for words in (
-        "Fisher's exact test at 5%, separately at each n",
-        "method at 5%, simultaneously for all n",
-    ):
-        assert f"{words}). No list in this plot meets the condition." in caption(ax)
+    none = "No list in this plot meets the condition."
+    assert f"(Fisher's exact test at 5%, separately at each n). {none}" in caption(ax)
+    assert f"method at 5%, simultaneously for all n). {none}" in caption(ax)
     assert "the same list" not in caption(ax)
     twins = two.assign(twin=2 * two["good"])
     ax = twins.rankeval.plot.comparison("good", "twin", range(1, 4))
@@ -149,6 +134,17 @@ def test_comparison_over_recall_and_with_overlap(two):
 
 
 @pytest.mark.full
+def test_panels_stay_in_the_place_that_was_chosen_by_hand(two):
+    ax = plt.figure().add_axes((0.2, 0.3, 0.6, 0.5))
+    two.rankeval.plot.comparison("good", "poor", [20, 50], ax=ax, simultaneous=False)
+    first, second, third = (panel.get_position() for panel in ax.figure.axes)
+    assert first.y0 > second.y1
+    assert second.y0 > third.y1
+    assert (third.y0, first.y1) == pytest.approx((0.3, 0.8), abs=0.005)
+    assert (first.x0, first.x1) == (second.x0, second.x1) == (third.x0, third.x1)
+
+
+@pytest.mark.full
 def test_the_end_of_the_first_run_is_marked():
     frame = simulate_candidates(600)
     ax = frame.rankeval.plot.comparison("good", "fair", simultaneous=False, first_run=True)
@@ -159,39 +155,21 @@ def test_the_end_of_the_first_run_is_marked():
     assert f"n = {last}, the last n of the first significant range" in caption(ax)
 
 
-@pytest.mark.full
-def test_a_comparison_stays_in_the_place_that_was_chosen_by_hand():
-    ax = plt.figure().add_axes((0.2, 0.3, 0.6, 0.5))
-    candidates().rankeval.plot.comparison("G2", "_z", ax=ax)
-    places = [panel.get_position() for panel in ax.figure.axes]
-    assert len(places) == 3
-    for above, below in itertools.pairwise(places):
-        assert above.y0 > below.y1
-    assert (places[-1].y0, places[0].y1) == pytest.approx((0.3, 0.8), abs=0.005)
-    assert {(box.x0, box.x1) for box in places} == {(places[0].x0, places[0].x1)}
+def test_impossible_levels_of_a_picture_are_refused(df):
+    for alpha, error in ((0, ValueError), ("x", TypeError)):
+        with pytest.raises(error, match=f"alpha={alpha!r}"):
+            df.rankeval.plot.comparison("x", "y", [5], alpha=alpha)
+    with pytest.raises(MemoryError, match="draws"):
+        df.rankeval.plot.comparison("x", "y", [5], alpha=5e-324)
 
 
-# ---------------------------------------------------------------------- odds ratios and broken ties
-
-
-def test_odds_of_zero_and_infinity_are_triangles_and_no_line_leads_there():
-    df = pd.DataFrame({"a": range(40, 0, -1), "b": range(40), "gold": [True] * 10 + [False] * 30})
-    table = df.rankeval.odds_ratios("a", "b", [5, 10, 20])
-    ax = plotting.odds_ratios(table)
-    beyond = np.isinf(table["odds_ratio_mle"])
-    assert beyond.any()
-    drawn = ax.get_lines()[0].get_xydata()
-    assert np.isnan(drawn[beyond.to_numpy(), 1]).all()
-    (marks,) = [line for line in ax.get_lines() if line.get_marker() == "^"]
-    equal(marks.get_xdata(), table["n"][beyond])
-    assert "Triangles: odds ratios of 0 or infinity" in caption(ax)
+# ------------------------------------------------------------------------------------- broken ties
 
 
 def test_p_values_of_broken_ties_are_those_of_the_table():
     table = candidates().round(1).rankeval.tie_sensitivity("G2", "_z", [20, 50, 90], n_keys=4)
     ax = plotting.tie_sensitivity(table)
     equal(line(ax, "G2 :  _z").get_xydata(), table[["n", "p_median"]])
-    heights = np.concatenate([path.vertices for x in ax.collections for path in x.get_paths()])[
-        :, 1
-    ]
+    paths = [path for x in ax.collections for path in x.get_paths()]
+    heights = np.concatenate([path.vertices[:, 1] for path in paths])
     assert {*table["p_min"], *table["p_max"]} <= {*heights}

@@ -1,7 +1,5 @@
 """Plots of items and queries: sorted differences, two scores of each, interpolated precision."""
 
-import itertools
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -11,7 +9,7 @@ from numpy.testing import assert_array_equal as equal
 from rankeval_pd import plotting
 from rankeval_pd.plotting import caption
 from tests.plotting.conftest import systems_on_items
-from tests.plotting.seen import segments, written, xy
+from tests.plotting.seen import laid_out, segments, written, xy
 from tests.questions import B, items, runs
 
 
@@ -84,12 +82,7 @@ def test_queries_are_dots_and_those_that_differ_most_are_named():
         f" diagonal); {40 - wins - losses} are equal. The dots farthest from the diagonal are"
         " labeled."
     )
-    ax.figure.draw_without_rendering()
-    boxes = [text.get_window_extent() for text in ax.texts]
-    inside = ax.get_window_extent()
-    assert all(inside.x0 <= box.x0 and box.x1 <= inside.x1 for box in boxes)
-    assert all(inside.y0 <= box.y0 and box.y1 <= inside.y1 for box in boxes)
-    assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
+    laid_out(ax.figure)
     with pytest.raises(ValueError, match="a=None, b=None: pass two of the systems 'a', 'b', 'c'"):
         df.rankeval.plot.queries()
     pair = df[["a", "b"]].rankeval.plot.queries()  # of two systems neither is named

@@ -1,4 +1,4 @@
-"""Pictures and words of many systems: one legible page, the best first and the rest folded."""
+"""Pictures of many systems: one legible page, the best first and the rest folded."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.text import Text
 from scipy import stats
 
-import rankeval_pd
 from rankeval_pd import plotting
 from rankeval_pd.plotting import forests
 from rankeval_pd.stats.families import letters
+from tests.plotting.seen import laid_out, texts, tied
 
 PAGE = 11.7  # inches, the longer side of A4
 
@@ -40,62 +39,45 @@ def tables(count: int) -> dict[str, pd.DataFrame]:
     return {"system_ranks": ranks, "critical_difference": pairs, "pairs": pairs}
 
 
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
-
-
-def legible(ax) -> list[Text]:
-    """Return the texts of a picture: none is small, outside the figure, or upon another."""
-    ax.figure.canvas.draw()
-    (low, high), ticks = ax.get_xlim(), ax.get_xticklabels()
-    unseen = {id(x) for x in ticks if not low <= x.get_position()[0] <= high}
-    texts = [x for x in ax.figure.findobj(Text) if x.get_text().strip() and id(x) not in unseen]
-    texts = list({x.get_text() + str(x.get_window_extent()): x for x in texts}.values())
-    boxes = np.array([x.get_window_extent().extents for x in texts])
-    assert min(x.get_fontsize() for x in texts) >= 7.0
-    width, height = ax.figure.bbox.size
-    assert (boxes[:, :2] >= -1.0).all()
-    assert (boxes[:, 2] <= width + 1.0).all()
-    assert (boxes[:, 3] <= height + 1.0).all()
-    low = np.maximum(boxes[:, None, :2], boxes[None, :, :2])
-    high = np.minimum(boxes[:, None, 2:], boxes[None, :, 2:])
-    share = np.triu((high - low > [1.0, 2.5]).all(axis=-1), 1)  # of lines, ascents may touch
-    upon = [(texts[i].get_text(), texts[j].get_text()) for i, j in np.argwhere(share)]
-    assert not upon
-    return texts
+def legible(ax) -> list[str]:
+    """Return the texts of a picture; none is small, outside the figure, or upon another."""
+    laid_out(ax.figure)
+    assert min(x.get_fontsize() for x in texts([ax])) >= 7.0
+    return [x.get_text() for x in texts([ax])]
 
 
 @pytest.mark.parametrize("count", [200, 60, 20])
 @pytest.mark.parametrize("plot", ["critical_difference", "pairs", "system_ranks"])
 def test_many_systems_are_one_legible_page(plot, count):
     ax = getattr(plotting, plot)(tables(count)[plot])
-    texts = [x.get_text() for x in legible(ax)]
+    seen = legible(ax)
     assert max(ax.figure.get_size_inches()) <= PAGE
-    named = list(dict.fromkeys(x for x in texts if x.startswith("team")))
+    said = plotting.caption(ax)
+    named = list(dict.fromkeys(x for x in seen if x.startswith("team")))
     assert named[:2] == ["team-000-model-v0", "team-001-model-v1"]  # the best first
-    folded = list({x for x in texts if x.endswith(" more")})
+    folded = list({x for x in seen if x.endswith(" more")})
     if count <= 60:
         assert not folded
         assert len(named) == count
     else:
         assert folded == [f"{count - len(named)} more"]
         assert len(named) >= 40
-        assert f"{count - len(named)} more" in plotting.caption(ax)
+        assert f"{count - len(named)} more" in said
     if plot != "pairs":
-        assert "tied" in texts  # the letters, to copy
+        assert "tied" in seen  # the letters, to copy
+        assert ("Ticks in the last row" in said) == (count > 60)
+        assert ("Bars on the right" in said) == bool(tied(ax))
 
 
 @pytest.mark.parametrize("plot", ["system_ranks", "critical_difference"])
 def test_a_small_panel_folds_what_has_no_room(plot):
     _, ax = plt.subplots(figsize=(3.4, 2.6), layout="constrained")
     getattr(plotting, plot)(tables(60)[plot], ax=ax, highlight=["team-050-model-v1"])
-    texts = [x.get_text() for x in legible(ax)]
-    more = next(x for x in texts if x.endswith(" more"))
+    seen = legible(ax)
+    more = next(x for x in seen if x.endswith(" more"))
     [line] = [x for x in ax.get_lines() if x.get_label() == "_more"]
     assert more == f"{len(line.get_xdata())} more"
-    assert any(x.startswith("team-05") for x in texts)  # highlighted: shown
+    assert any(x.startswith("team-05") for x in seen)  # highlighted: shown
 
 
 def test_letters_that_follow_each_other_are_short():
@@ -119,21 +101,3 @@ def test_the_folded_cells_are_of_the_least_gain():
     last = [k for k, x in enumerate(cells.get_paths()) if x.vertices[:, 0].min() > len(named)]
     pale = [np.ptp(faces[k][:3]) < 0.01 for k in last]
     assert pale == (~told).tolist()
-
-
-def test_a_hundred_systems_are_no_page_of_names():
-    rng = np.random.default_rng(4)
-    right = pd.DataFrame(rng.random((300, 100)) < np.linspace(0.5, 0.9, 100)).add_prefix("model-")
-    table = right.rankeval(metric="accuracy").system_ranks(n_resamples=999)
-    told = rankeval_pd.in_words(table)
-    assert told.count("model-") <= 8
-    assert len(told) < 500
-    assert len(repr(right.rankeval)) < 2000
-    short = table[["system", "value", "letters"]].head(10)  # a leaderboard with letters to copy
-    assert (short["letters"].str.len() > 0).all()
-
-
-def test_every_best_value_of_a_table_is_bold_but_for_rounding():
-    table = pd.DataFrame({"system": list("abc"), "value": [0.906, 0.9059999999999999, 0.906]})
-    table.attrs = {"method": "system_ranks"}
-    assert rankeval_pd.paper_table(table, "latex").count(r"\textbf") == 3

@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal as equal
 from rankeval_pd import plotting
 from rankeval_pd.plotting import caption
 from tests.plotting.seen import entries, named, xy
-from tests.questions import candidates, items
+from tests.questions import items
 
 
 def test_groups_get_panels(two):
@@ -43,11 +43,6 @@ def test_a_dimension_of_a_dataset_gets_panels(two):
     assert [ax.get_title() for ax in batch] == ["part = 0", "part = 1"]
 
 
-def test_a_group_may_be_named_true():
-    data = candidates().assign(q=1).rename(columns={"q": True})
-    assert plotting.precision_recall(data, by=True, area=False).get_lines()
-
-
 def test_more_panels_than_can_be_read_are_refused_before_anything_is_drawn(two):
     many = two.assign(group=np.arange(600) // 20).rankeval(by="group")
     with pytest.raises(ValueError, match=r"there are 30 groups of group.*24 panels"):
@@ -62,24 +57,19 @@ def test_more_panels_than_can_be_read_are_refused_before_anything_is_drawn(two):
 # ---------------------------------------------------------------------------------------- tables
 
 
-@pytest.mark.filterwarnings("ignore:target=.region:rankeval_pd.RankevalWarning")
-@pytest.mark.parametrize("name", ["precision", "roc"])
-def test_of_a_table_no_role_is_asked(name):
-    method = {"precision": "nbest_precision"}.get(name, name)
-    table = getattr(candidates(names=2).rankeval, method)()
-    with pytest.raises(TypeError, match=rf"gold='gold' is a column role.* a result of {method}"):
-        getattr(plotting, name)(table, gold="gold")
-    assert getattr(table.rankeval.plot, name)().get_lines()
+def test_of_a_table_no_role_is_asked(two):
+    table = two.rankeval.nbest_precision([20, 50])
+    match = r"gold='gold' is a column role.* a result of nbest_precision"
+    with pytest.raises(TypeError, match=match):
+        plotting.precision(table, gold="gold")
+    assert table.rankeval.plot.precision().get_lines()
 
 
-@pytest.mark.parametrize(
-    ("data", "name", "args"),
-    [(candidates, "mean_difference", ("G2", "_z", [10, 20])),
-     (candidates, "odds_ratios", ("G2", "_z", [10, 20])), (items, "gain_by_size", ([20, 40],)),
-     (candidates, "tie_sensitivity", ("G2", "_z", [10, 20]))],
-)  # fmt: skip
-def test_a_finished_table_needs_no_more_arguments(data, name, args):
-    call = data().rankeval
-    assert getattr(getattr(call, name)(*args).rankeval.plot, name)() is not None
-    with pytest.raises(TypeError, match=r"must be given: call"):
-        getattr(call.plot, name)()
+def test_a_finished_table_needs_no_more_arguments(two):
+    lists, systems = two.rankeval, items().rankeval
+    table = lists.tie_sensitivity("good", "poor", [10, 20])
+    assert table.rankeval.plot.tie_sensitivity().get_lines()
+    assert systems.gain_by_size([20, 40]).rankeval.plot.gain_by_size().get_lines()
+    for plot in (lists.plot.tie_sensitivity, systems.plot.gain_by_size):
+        with pytest.raises(TypeError, match=r"must be given: call"):
+            plot()

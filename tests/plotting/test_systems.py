@@ -109,19 +109,6 @@ def test_calibration_draws_observed_and_expected(seven):
         pairs.rankeval.plot.calibration()
 
 
-@pytest.mark.full
-def test_domains_of_a_calibration_are_panels():
-    pairs = items(8).rankeval.paired_bootstrap(**B)
-    tables = {
-        name: pairs.rankeval.calibration(items(8).sample(frac=1, replace=True, random_state=seed))
-        for seed, name in enumerate(["news", "talks"])
-    }
-    table = pd.concat(tables, names=["domain", None]).reset_index("domain")
-    panels = plotting.calibration(table)
-    assert [ax.get_title() for ax in panels] == ["domain = news", "domain = talks"]
-    laid_out(panels[0].figure)
-
-
 # ----------------------------------------------------------------------- pairs and what they share
 
 

@@ -320,8 +320,8 @@ def test_no_row_contradicts_itself(seeds):
     for seed in seeds:
         rng = np.random.default_rng([seed, 1])
         data = systems_over_items(rng)
-        kinds = (None, "wild", "bca", "percentile", "basic", "studentised")
-        options = asked(rng, event=EVENTS[rng.integers(len(EVENTS))], ci=kinds[rng.integers(6)])
+        kinds = (None, "wild", "bca", "percentile", "basic")
+        options = asked(rng, event=EVENTS[rng.integers(len(EVENTS))], ci=kinds[rng.integers(5)])
         check(data.rankeval.paired_bootstrap(**options), options)
         data, options = systems_over_items(rng), asked(rng)
         check(data.rankeval.paired_permutation(**options), options)

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 from statsmodels.stats.proportion import proportion_confint
 
-import rankeval_pd
 from rankeval_pd.stats import differences
 from tests.systems.conftest import agrees
 
@@ -49,19 +48,6 @@ def test_the_exact_law_and_resamples_give_the_same_interval(kind):
     )
     mirrored = ask("b", "a", method="exact").iloc[0]
     assert mirrored["ci_low"] == pytest.approx(-high, rel=1e-12)
-
-
-def test_studentised_intervals_by_a_plain_loop():
-    data = skewed(4)
-    d = (data["a"] - data["b"]).to_numpy()
-    error = d.std() / np.sqrt(40)
-    samples = np.array([np.repeat(d, counts) for counts in rankeval_pd.resample_counts(40, 999)])
-    t = (samples.mean(axis=1) - d.mean()) / (samples.std(axis=1) / np.sqrt(40))
-    low, high = np.quantile(t, [0.05, 0.95])
-    ask = {"ci": "studentised", "n_resamples": 999, "level": 0.9}
-    found = data.rankeval.paired_bootstrap("a", "b", **ask).iloc[0]
-    assert found["ci_low"] == pytest.approx(d.mean() - high * error, rel=1e-6)
-    assert found["ci_high"] == pytest.approx(d.mean() - low * error, rel=1e-6)
 
 
 # --------------------------------------------------------------------------- of right and wrong
