@@ -74,6 +74,7 @@ def test_every_point_counted_by_hand(space):
 )
 @settings(max_examples=examples(40))
 def test_the_ends_of_ties_are_scikit_learns_points(rows):
+    """scikit-learn's roc_curve, precision_recall_curve and det_curve."""
     score, gold = (np.array(x) for x in zip(*rows, strict=True))
     df = pd.DataFrame({"a": score.astype(float), "gold": gold}).rankeval
     roc, pr, det = (

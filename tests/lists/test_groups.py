@@ -238,6 +238,7 @@ def test_groups_of_one_random_test_is_the_t_test_of_the_covariance():
 
 
 def test_two_factors_are_as_statsmodels_has_them():
+    """Two-way cluster-robust variances of statsmodels."""
     api = pytest.importorskip("statsmodels.api")
     rng = np.random.default_rng(2)
     first, second = np.divmod(np.arange(10 * 30), 30)

@@ -861,8 +861,6 @@ FAULTS = [
         ("return (hits + 1) / (n_resamples + 1)", "return hits / n_resamples"),
         ("(samples.size - below - above) / samples.size / 2.0", "0.0"),
         ("(6.0 * spread**1.5)", "(3.0 * spread**1.5)"),
-        ("return theta - high * error, theta - low * error",
-         "return theta + low * error, theta + high * error"),
         ('"basic":\n        return 2.0 * theta - high, 2.0 * theta - low\n'
          "    return low, high\n\n\ndef acc",
          '"bca":\n        return 2.0 * theta - high, 2.0 * theta - low\n'
