@@ -67,18 +67,15 @@ def test_published_intervals():
         assert_array_equal(np.round(INTERVALS[ci](200, 500, 0.95), 5), limits)
 
 
-def beta_tail(p, tp, fp, shifts, upper):
-    """Return the mean tail beyond p, with 50 digits."""
-    tails = [
-        exact.betainc(fp + b, tp + a, 1 - p) if upper else exact.betainc(tp + a, fp + b, p)
-        for a, b in shifts
-    ]
-    return sum(tails) / len(tails)
+def beta_tail(p, tp, fp, shift, upper):
+    """Return the tail beyond p, with 50 digits."""
+    a, b = tp + shift[0], fp + shift[1]
+    return exact.betainc(b, a, 1 - p) if upper else exact.betainc(a, b, p)
 
 
 def limits_and_errors(ci, tp, n, level):
-    for limit, shifts, upper in zip(INTERVALS[ci](tp, n, level), SHIFTS[ci], (0, 1), strict=True):
-        tail = partial(beta_tail, tp=tp, fp=n - tp, shifts=shifts, upper=upper)
+    for limit, shift, upper in zip(INTERVALS[ci](tp, n, level), SHIFTS[ci], (0, 1), strict=True):
+        tail = partial(beta_tail, tp=tp, fp=n - tp, shift=shift, upper=upper)
         yield float(limit), exact.root_error(tail, float(limit), (1 - mpf(level)) / 2)
 
 

@@ -217,8 +217,8 @@ FAULTS = [
     # ----------------------------------------------------------------------------------- intervals
     *_in(
         "proportions.py", "stats/proportions stats/differences",
-        ("lower=(_AT_LEAST,), upper=(_MORE,)", "lower=(_MORE,), upper=(_AT_LEAST,)"),
-        ("lower=(_JEFFREYS,), upper", "lower=((1.0, 1.0),), upper"),
+        ("lower=_AT_LEAST, upper=_MORE", "lower=_MORE, upper=_AT_LEAST"),
+        ("lower=_JEFFREYS, upper", "lower=(1.0, 1.0), upper"),
         ("z2 * (z2 + 4.0 * tp", "z2 * (z2 + 2.0 * tp"),
         ("(2.0 * (size + z2))", "(2.0 * size + z2)"),
         ("for k in range(1, int(a.max())):", "for k in range(1, int(a.max()) - 1):"),
