@@ -576,6 +576,7 @@ def compare(
     if threshold is not None:
         how = check_threshold(n, threshold, how)
         return compare_thresholds(data, threshold, how, roles, can(compare))
+    errors.check_choice("ci", ci, stats.DIFFERENCE_INTERVALS)  # "delta" is that of sets
     if test == "boschloo" and n is None:
         raise ValueError(
             f"test={test!r} and n=None: this test takes milliseconds for each n. Pass the list"

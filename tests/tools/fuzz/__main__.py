@@ -8,6 +8,7 @@ in a thousand calls does not come from a check of ours.
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import sys
 import time
@@ -140,14 +141,11 @@ def main() -> int:
     parser.add_argument("--case", type=int)
     chosen = parser.parse_args()
     found = Findings()
-    if chosen.case is not None:
-        ask_once(chosen.seed, chosen.case, found, shown=True)
-        print(found)
-        return int(found.failed)
-    end, number = time.monotonic() + chosen.seconds, 0
-    while time.monotonic() < end:
-        ask_once(chosen.seed, number, found)
-        number += 1
+    end, shown = time.monotonic() + chosen.seconds, chosen.case is not None
+    for number in [chosen.case] if shown else itertools.count():
+        ask_once(chosen.seed, number, found, shown=shown)
+        if time.monotonic() > end:
+            break
     print(found)
     return int(found.failed)
 

@@ -134,10 +134,7 @@ SIZES = (0, 1, 2, 3, 7, 7, 50, 50, 200)
 
 def objects(values: Sequence[Any]) -> np.ndarray[Any, Any]:
     """Return values as an array of objects, one each."""
-    result = np.empty(len(values), dtype=object)
-    for place, value in enumerate(values):
-        result[place] = value
-    return result
+    return pd.Series([*values], dtype=object).to_numpy()
 
 
 def ranking(rng: Rng) -> Case:
