@@ -576,12 +576,12 @@ def compare(
     if threshold is not None:
         how = check_threshold(n, threshold, how)
         return compare_thresholds(data, threshold, how, roles, can(compare))
-    errors.check_choice("ci", ci, stats.DIFFERENCE_INTERVALS)  # "delta" is that of sets
     if test == "boschloo" and n is None:
         raise ValueError(
             f"test={test!r} and n=None: this test takes milliseconds for each n. Pass the list"
             " sizes that you need, or test='midp', which is nearly as powerful."
         )
+    errors.check_choice("ci", ci, stats.DIFFERENCE_INTERVALS)
     if clustered:
         how = replace(how, test="cluster", ci="cluster")
     if chosen.ties == "expected":
