@@ -52,6 +52,17 @@ room() { # NAME PYTHON WHAT...: enter a clean environment of this name, with wha
   fi
 }
 
+python_of() { # VERSION: print a Python of this version that is installed, or that uv can bring
+  local candidate
+  for candidate in "python$1" "${PYENV_ROOT:-$HOME/.pyenv}/versions/$1".*/bin/python; do
+    if "$candidate" -c '' 2> /dev/null; then
+      echo "$candidate"
+      return
+    fi
+  done
+  (enter "$ROOMS/tools" && uv python install -q "$1" 2> /dev/null && uv python find -q "$1")
+}
+
 versions() {
   python -c '
 import sys
