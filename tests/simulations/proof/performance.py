@@ -20,7 +20,7 @@ from tests.simulations.benchmarks import cells
 from tests.simulations.benchmarks import peers as beside_peers
 from tests.simulations.benchmarks.peers import seconds
 from tests.simulations.paired_sizes import f1_statistics
-from tests.simulations.proof.pages import as_table, beside, led_to, opening, versions
+from tests.simulations.proof.pages import as_table, beside, written
 
 SOME_N = (10, 1_000, 100_000)
 SYSTEMS = (2, 8, 32)
@@ -199,40 +199,24 @@ TABLES = {
 
 
 METHODS = [title for title in TABLES if title.startswith("Every method")]
-BESIDE = {"methods": "How fast is each method?"}
 
 
 def page():
     warnings.simplefilter("ignore", rankeval_pd.RankevalWarning)  # of precise lists
-    parts = [
-        opening(
-            "performance",
-            "How fast is the package?",
-            "Times are CPU seconds for a single run with one thread. Slow functions from other"
-            " packages are timed on evenly spaced list sizes and extrapolated, as"
-            " noted in the table.",
-            led_to("performance", BESIDE),
-        ),
-        versions("numpy", "pandas", "scipy", "statsmodels", "ir-measures", "sacrebleu"),
-        f"{processor()}, {os.cpu_count()} cores.",
-    ]
-    parts += [_section(title) for title in TABLES if title not in METHODS]
-    return "\n\n".join(parts) + "\n"
-
-
-def _section(title):
-    found = TABLES[title]()
-    right = [c for c in found.columns[1:] if c != "peer"]
-    return f"## {title}\n\n{as_table(found, right)}"
+    machine = f"{processor()}, {os.cpu_count()} cores."
+    others = [title for title in TABLES if title not in METHODS]
+    return written("performance", processor=machine, sections=_sections(others))
 
 
 def topics():
     """Return the page of every method, from the times that are committed."""
-    said = (
-        "The tables show CPU seconds for every method with default options. Methods marked > were"
-        " stopped after 90 seconds. *MB* is peak process memory at the largest timed size."
-        " Functions from other packages come last. The method in parentheses does at least"
-        " the same work. Empty cells were not timed."
-    )
-    parts = [beside("performance", BESIDE["methods"]), said, *map(_section, METHODS)]
-    return {"methods": "\n\n".join(parts) + "\n"}
+    return {"methods": beside("performance", "methods", sections=_sections(METHODS))}
+
+
+def _sections(titles):
+    parts = []
+    for title in titles:
+        found = TABLES[title]()
+        right = [c for c in found.columns[1:] if c != "peer"]
+        parts.append(f"## {title}\n\n{as_table(found, right)}")
+    return "\n\n".join(parts)
