@@ -1,13 +1,4 @@
-"""Five annotators: size and coverage of comparisons, and coverage of coefficients of agreement.
-
-A candidate is true for an annotator with a probability drawn from a beta distribution whose
-intraclass correlation is ``kappa``, so Cohen's and Fleiss' kappa are ``kappa`` in truth. Scores are
-normal, higher by ``quality`` standard deviations of this probability. Two measures share half of
-their variance. Lists of ``n`` of 500 candidates are compared under the majority of the votes:
-``size`` is the share of samples in which two equally good measures differ at the
-5% level, ``coverage`` that of intervals that contain the mean difference over all samples. If a
-share of 2,000 samples is beyond its limit, 10,000 samples are drawn instead. Five minutes.
-"""
+"""Five annotators: size and coverage of comparisons, and coverage of coefficients of agreement."""
 
 import numpy as np
 

@@ -1,24 +1,19 @@
-"""Coverage of intervals of average precision, and the size of its paired test, by simulation.
+"""Coverage of intervals of average precision, and the size of its paired test, by simulation."""
 
-Scores are normal, those of positives higher by ``quality``; with ``step`` they are rounded to its
-multiples, and equal scores are one block, or ``equal`` = "mean". The truth is the average precision
-of the population with this prevalence, ``mean`` that of samples of this size, which is higher where
-positives are few. ``logit`` is the interval of ``area("ap")``, ``plain`` its part around the value
-alone, ``normal`` value -+ z se, ``bootstrap`` the percentiles of 200 resamples of positives and
-others, on their own. ``test_errs``: the paired test of two equally good measures at 5%;
-``difference_covers``: its interval where the other measure's quality is .5 higher. ``variance`` is
-the mean of the estimated variance by the true one, that of AP over the samples. ``..._without`` is
-the same without the factor N+ / (N+ - 1) of the influences, up to 100 positives. Twenty minutes.
-"""
-
-from itertools import product
 from unittest import mock
 
 import numpy as np
 import pandas as pd
 from scipy import special, stats
 
-from rankeval_pd.curves.areas import of_precision_gap, precision_columns, precision_gap
+from rankeval_pd.curves.areas import (
+    AreaOptions,
+    compare_samples,
+    of_precision_gap,
+    precision_columns,
+    precision_gap,
+    sample_area,
+)
 from rankeval_pd.stats import areas as ap
 from tests.simulations import study
 
@@ -140,13 +135,55 @@ def run(positives, prevalence, quality, step, equal):
 
 
 def rows():
-    prevalences = (0.01, 0.1, 0.5)
-    settings = sorted([
-        *product((2, 3, 5, 10, 30, 100, 1_000), prevalences, (1.0, 2.0)),
-        *product((3, 5, 30), prevalences, (0.5,)),
-        *product((8, 15), prevalences, (0.5, 1.0, 2.0)),
-    ])  # fmt: skip
-    for setting in settings:
-        yield run(*setting, 0.0, "block")
-    for positives, prevalence, equal in product((10, 100), (0.1, 0.5), ("block", "mean")):
-        yield run(positives, prevalence, 1.0, 0.5, equal)
+    names = "positives", "prevalence", "quality", "step", "equal"
+    for setting in study.settings("average_precision", *names):
+        yield run(*setting)
+
+
+# ----------------------------------------------------------------------------------------- Unpaired
+
+
+def unpaired(sizes, quality, kind, repetitions=4_000):
+    options = AreaOptions(
+        kind=kind, test="t", adjust=None, alternative="two-sided", alpha=0.05, level=0.95
+    )
+    first, second = sizes
+    result = {"first": str(first), "second": str(second), "quality": quality, "kind": kind}
+
+    def sample(rng, positive, negative, quality):
+        gold = np.arange(positive + negative) < positive
+        score = gold * quality + rng.normal(size=(repetitions, gold.size))
+        return sample_area(study.ranking(score, gold), kind=kind)
+
+    def wanted(positive, negative, quality):
+        if kind == "roc":
+            return float(special.ndtr(quality / np.sqrt(2.0)))
+        return truth(quality, positive / (positive + negative))
+
+    def asked(rng, name, better):
+        a, b = sample(rng, *first, quality), sample(rng, *second, quality + better)
+        cells = {column: np.stack([a[column], b[column]]) for column in a}
+        found = compare_samples(cells, study.PAIR, ["first", "second"], options)
+        truly = wanted(*first, quality) - wanted(*second, quality + better)
+        result[f"covers{name}"] = study.held(found, truly)
+        if not better:
+            result[f"errs{name}"] = (found["p_value"] <= 0.05).mean()
+
+    rng = np.random.default_rng(1)
+    asked(rng, "", 0.0)
+    asked(rng, "_other", 0.5)
+    if kind == "ap":
+        with without():
+            asked(np.random.default_rng(1), "_without", 0.0)
+    return result
+
+
+def unpaired_rows():
+    """Size of the test of the areas of two independent samples, and coverage of its interval."""
+    for sizes in (
+        ((5, 50), (5, 50)), ((10, 90), (10, 90)), ((10, 90), (50, 450)), ((30, 30), (30, 30)),
+        ((50, 200), (20, 80)),
+    ):  # fmt: skip
+        for quality in (0.0, 1.0, 2.0):
+            for kind in ("roc", "ap"):
+                yield unpaired(sizes, quality, kind)

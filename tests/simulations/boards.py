@@ -1,14 +1,7 @@
-"""Leaderboards: power of plans, and size of ranks of systems with a few training seeds.
-
-``power`` is the share of samples whose gain, as large as ``detectable_gain`` says or on as many
-items or seeds as ``needed_items`` or ``needed_seeds`` say, is significant at 5%; .80 is promised.
-``size`` is the share of samples of equal systems in which ``system_ranks``, or a test of one pair,
-tells any two apart. ``warned`` is the share of 20 calls that warn. Seeds differ by so many standard
-errors of a gain that the items bring; unequal ones by three times as much for half of the systems.
-A quarter of an hour.
-"""
+"""Leaderboards: power of plans, and size of ranks of systems with a few training seeds."""
 
 from dataclasses import replace
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -20,17 +13,17 @@ from rankeval_pd.doors.item_tables import ItemDesign, crossed, find_metric
 from rankeval_pd.roles import Roles
 from rankeval_pd.tables import GROUP
 from tests.simulations import study
+from tests.simulations.study import PAIR
 
 SAMPLES, CALLS = 2_000, 20
-NAMES = ["call", "setting", "what", "promised", "found", "warned", "samples"]
 METRIC = find_metric(Roles(), [None], one_level=True)
 
 
-def items(values, cluster=None, *, seeds=False, pooled=False):
+def items(values, cluster=None, strata=None, average="macro", *, seeds=False):
     """Return the inner form of scores (system, seed, item)."""
     full = np.stack([values, np.ones_like(values)], axis=-1)
     labels = list(range(values.shape[1])) if seeds else None
-    beside = ItemDesign(cluster, None, "macro", labels, "raise", pooled=pooled)
+    beside = ItemDesign(cluster, strata, average, labels, "raise")
     names = list(range(len(values)))
     return crossed(full, np.ones(values.shape[:2], bool), METRIC, names, cluster, beside)
 
@@ -140,3 +133,61 @@ def rows(samples=SAMPLES):
         yield call, setting, "power", 0.8, power, np.nan, samples
     for call, setting, size, warned in ranks(samples):
         yield call, setting, "size", 0.05, size, warned, samples
+
+
+# ------------------------------------------------------------------------------------------ Factors
+
+N, SEED_SD, NOISE = 100, 0.07, 0.2
+SIZES, EFFECTS = np.array([10, 20, 30, 40]), np.array([1.2, -0.6, 0.4, -0.3])
+OPTIONS = study.options(ci="wild")
+
+
+def asked(drawn, number, event):
+    ci = "wild" if event == "wild" else "percentile"
+    row = bootstrapped_pairs(drawn, PAIR, replace(OPTIONS, seed=number, event=event, ci=ci))
+    return bool(row["p_two_sided"][0] <= 0.05), bool(row["ci_low"][0] <= 0.0 <= row["ci_high"][0])
+
+
+def two_trained(rng, seeds):
+    """Return scores (system, seed, item) of two ways of training that are equal."""
+    shape = (2, seeds, N)
+    return (
+        rng.normal(size=(1, 1, N))
+        + SEED_SD * rng.normal(size=(2, seeds, 1))
+        + NOISE * rng.normal(size=(2, 1, N))
+        + NOISE * rng.normal(size=shape)
+    )
+
+
+def of_seeds(rng, seeds, *, told):
+    """Return a data set; ``told`` says whether the test knows of the seeds."""
+    values = two_trained(rng, seeds)
+    return items(values if told else values.mean(axis=1, keepdims=True), seeds=told)
+
+
+def of_strata(rng, average, gain, *, told):
+    """Return a data set whose strata differ, with a gain (0: none)."""
+    strata = np.repeat(np.arange(SIZES.size), SIZES)
+    weight = SIZES / SIZES.mean() if average == "micro" else np.ones(SIZES.size)
+    noise = rng.normal(size=(2, 1, strata.size)) / np.sqrt(2.0)
+    noise[0, 0] += (EFFECTS - (EFFECTS * weight).mean() + gain)[strata]
+    return items(noise, strata=strata if told else None, average=average)
+
+
+def factors_rows(samples=2_000):
+    """How often tests at 5% find equal systems different, with training seeds and with strata."""
+    for event in ("wild", "recentred"):
+        cases = []
+        for told, counts in ((False, (1, 5)), (True, (2, 3, 5, 10))):
+            for seeds in counts:
+                name = f"{seeds} seeds" + ("" if told else ", averaged, not said")
+                cases.append((name, 0.0, 100 + seeds, partial(of_seeds, seeds=seeds, told=told)))
+        for average, told in (("macro", True), ("micro", True), ("micro", False)):
+            for gain in (0.0, 0.25):
+                name = f"strata, {average if told else 'not said'}"
+                draw = partial(of_strata, average=average, gain=gain, told=told)
+                cases.append((name, gain, 7, draw))
+        for name, gain, seed, draw in cases:
+            rng = np.random.default_rng(seed)
+            found = [asked(draw(rng), number, event) for number in range(samples)]
+            yield event, name, gain, *map(float, np.mean(found, axis=0))

@@ -1,37 +1,20 @@
-"""Coverage and size where candidates come in clusters: what takes groups, and what does not.
-
-A cluster has 5 candidates, or 1 to 50; label and scores of its candidates share ``icc`` of their
-variance. Two measures are equally good. Every share is one of ``reps`` samples, about 2,000:
-
-* ``region``, ``nbest``: intervals of ``nbest_precision`` that have the mean precision at n, 95%;
-* ``difference``: intervals of ``compare`` that have 0, as its test does not reject, 95%;
-* ``band``, ``difference_band``: bands over three n that have all means, 95%;
-* ``max_t``: samples in which ``compare(adjust="max-t")`` finds a difference, 5%; of few settings;
-* ``independent``: as ``nbest``, of the interval that takes candidates for independent;
-* ``ratio``: median of how many times as much the precision of the list varies as the region's;
-* ``warned``: samples in which ``nbest_precision`` says that it is more than 1.5 times.
-
-Half an hour.
-"""
-
-from itertools import product
+"""Coverage and size where candidates come in clusters: what takes groups, and what does not."""
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
+from rankeval_pd.curves.areas import spread_of
 from rankeval_pd.lists import groups as lists
+from rankeval_pd.stats import areas as roc_areas
 from rankeval_pd.stats import clusters as cluster_totals
 from rankeval_pd.stats import swaps
 from rankeval_pd.stats.proportions import INTERVALS
 from rankeval_pd.stats.ranking import mix, nbest_spread
 from tests.simulations import study
+from tests.simulations.dependence import summed_up
 
-FORM = {"digits": None, "na_rep": "nan"}
 SAMPLES = 2_000
-NAMES = (
-    "clusters", "sizes", "icc", "strength", "n", "precision", "reps", "region", "nbest",
-    "difference", "band", "difference_band", "max_t", "independent", "ratio", "warned",
-)  # fmt: skip
 
 
 def sample(rng, n_clusters, sizes, icc, strength, gain=0.0):
@@ -55,7 +38,7 @@ def setting(n_clusters, sizes, icc, strength, swaps_too):
     mean_size = 5 if sizes == "5" else 25.5
     n = np.array([max(2, round(share * n_clusters * mean_size)) for share in (0.1, 0.2, 0.3)])
     drawing = {"n_resamples": 299, "seed": 1}
-    points, rows = [], []
+    points, rows, ratios = [], [], []
     for _ in range(SAMPLES):
         data = sample(rng, n_clusters, sizes, icc, strength)
         gold, cluster = data["gold"].to_numpy(), data["cluster"].to_numpy()
@@ -72,30 +55,28 @@ def setting(n_clusters, sizes, icc, strength, swaps_too):
         found = lists.difference(pair, n)
         p = lists.p_of_gap(found.value, found.error, found.spread.freedom, "two-sided")[1]
         half = lists.margins(pair, n, [0.95], each=False, **drawing)[0]
+        ratios.append(ratio(a, n[1:2]))
         rows.append({
             "region": single(a, n[1:2], "region"), "nbest": single(a, n[1:2], "nbest"),
-            "band": lists.band(a, n, 0.95, **drawing),
-            "independent": INTERVALS["clopper-pearson"](size * points[-1][1], size, 0.95),
-            "difference": p > 0.05,
+            "difference": p > 0.05, "band": lists.band(a, n, 0.95, **drawing),
             "difference_band": (np.abs(found.value / n) <= half + 1e-12).all(),
             "max_t": found_by_swaps(a, b, n) if swaps_too else np.nan,
-            "ratio": ratio(a, n[1:2]),
+            "independent": INTERVALS["clopper-pearson"](size * points[-1][1], size, 0.95),
         })  # fmt: skip
     truth = np.mean(points, axis=0)
     wanted = {"region": truth[1:2], "nbest": truth[1:2], "independent": truth[1:2], "band": truth}
     shares = [
-        np.mean([inside(row[name], wanted[name]) if name in wanted else row[name] for row in rows])
-        for name in NAMES[7:14]
+        np.mean(
+            [
+                study.covers(*row[name], wanted[name]).all() if name in wanted else row[name]
+                for row in rows
+            ]
+        )
+        for name in rows[0]
     ]
-    ratios = np.array([row["ratio"] for row in rows])
-    shares += [np.median(ratios), np.mean(ratios > 1.5)]
+    shares += [np.median(ratios), np.mean(np.array(ratios) > 1.5)]
     shown = np.round(np.array(shares, dtype=float), 3).tolist()
     return [n_clusters, sizes, icc, strength, n[1], round(truth[1], 3), len(rows), *shown]
-
-
-def inside(limits, wanted):
-    low, high = limits
-    return bool(((low <= wanted) & (wanted <= high)).all())
 
 
 def single(ranked, n, target):
@@ -119,8 +100,88 @@ def found_by_swaps(a, b, n):
 
 
 def rows():
-    for n_clusters, sizes, (icc, strength) in product(
-        (10, 20, 50, 100), ("5", "1-50"), ((0.95, 1.0), (0.5, 1.0), (0.5, 3.0))
-    ):
-        swaps_too = sizes == "5" and n_clusters <= 50
-        yield setting(n_clusters, sizes, icc, strength, swaps_too)
+    for setting_of in study.settings("clusters", "clusters", "sizes", "icc", "strength"):
+        n_clusters, sizes = setting_of[:2]
+        yield setting(*setting_of, swaps_too=sizes == "5" and n_clusters <= 50)
+
+
+# ------------------------------------------------------------------------------------ Cluster areas
+
+
+def drawn(n_clusters, sizes, icc, strength, gain=0.0):
+    """Return area, variance, freedom, class sizes and ``moved``: (which, number, sample).
+
+    Which is the first area, alone and for a difference, the second, and the difference.
+    """
+    rng = np.random.default_rng(7)
+    parts = []
+    while len(parts) < SAMPLES:
+        data = sample(rng, n_clusters, sizes, icc, strength, gain)
+        gold, cluster = data["gold"].to_numpy(), data["cluster"].to_numpy()
+        if not 1 < gold.sum() < len(data) - 1:
+            continue
+        a, b = (roc_areas.placements(study.ranking(data[name].to_numpy(), gold)) for name in "ab")
+        found = [
+            spread_of(values, cluster, warned="", alone=alone)
+            for values, alone in ((a, True), (a, False), (b, False), (a.minus(b), False))
+        ]
+        parts.append([
+            (area, x.variance, x.freedom, x.positive, x.negative, x.moved)
+            for area, x in zip((a.value, a.value, b.value, a.value - b.value), found, strict=True)
+        ])  # fmt: skip
+    return np.moveaxis(np.array(parts, dtype=float), 0, 2)
+
+
+def students(which):
+    return stats.t.ppf(0.975, np.maximum(which[3, 2], 1.0)) * np.sqrt(which[3, 1])
+
+
+def least_factor(which, truth):
+    """Return by how much Student's intervals must be widened to cover .95, and how many cover."""
+    away = np.abs(which[3, 0] - truth)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        needed = np.where(away < 1e-12, 0.0, away / students(which))
+    return np.quantile(needed, 0.95, method="higher"), np.mean(needed <= 1.0)
+
+
+def beside_students(which, limits, wide, *at):
+    if wide <= 1.3:
+        return "", "", wide
+    error, trial = which[3, 0].std(), 0.5
+    gained = drawn(*at, gain=trial)[3, 0].mean()
+    other = drawn(*at, gain=trial * min(error / gained, 3.0))
+    factor, plain = least_factor(other, other[3, 0].mean())
+    least, varies = max(factor, least_factor(which, 0.0)[0], 1.0), which[3, 1] > 0.0
+    width = np.median(((limits[1] - limits[0]) / (2.0 * students(which)))[varies])
+    return plain, least, width / least
+
+
+def area_setting(n_clusters, sizes, icc, strength):
+    at = n_clusters, sizes, icc, strength
+    which = drawn(*at)
+    groups, none = np.full(SAMPLES, n_clusters), np.full(SAMPLES, np.nan)
+    own, a, b, gap = (roc_areas.AreaSpread(*x[1:5], n_groups=groups) for x in which)
+    areas = which[0, 0], which[2, 0]
+    alone = areas[0], *roc_areas.newcombe_limits(areas[0], own, 0.95), none
+    counts = tuple(roc_areas.unseen_counts(x, n_clusters) for x in which[3, 3:5])
+    variances = a.variance, b.variance, gap.variance
+    limits = roc_areas.area_difference_limits(
+        areas, variances, gap.freedom, counts, 0.95, which[3, 5]
+    )
+    t = np.abs(which[3, 0]) / np.maximum(np.sqrt(gap.variance), 1e-300)
+    p = 2.0 * stats.t.sf(t, np.maximum(gap.freedom, 1.0))
+    mean = float(np.mean(areas[0]))
+    area = summed_up("", "", list(zip(*alone, strict=True)), mean)
+    gap = summed_up("", "", list(zip(which[3, 0], *limits, p, strict=True)), 0.0)
+    last = beside_students(which, limits, gap[4], *at)
+    shares = [
+        x if isinstance(x, str) else f"{x:.4g}"
+        for x in (mean, area[2], area[4], gap[3], gap[2], gap[4], *last)
+    ]
+    return [*at, SAMPLES, *shares]
+
+
+def cluster_areas_rows():
+    """Yield the coverage of the intervals of ROC areas, from the same samples."""
+    for at in study.settings("cluster_areas", "clusters", "sizes", "icc", "strength"):
+        yield area_setting(*at)

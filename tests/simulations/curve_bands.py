@@ -1,10 +1,4 @@
-"""Coverage of the bands and intervals of curves, in 2,000 samples of each setting.
-
-Scores are normal with unit variance, ``shift`` higher for true positives, cut into ``steps`` values
-if that is above 0 (with ties="expected"). "band" is the share of samples whose 95% simultaneous
-band contains the true curve at every list that it covers, "each" the mean coverage of single
-intervals at these lists, "width" the mean width of the band.
-"""
+"""Coverage of the bands and intervals of curves, in 2,000 samples of each setting."""
 
 import numpy as np
 from scipy.stats import norm
@@ -14,18 +8,7 @@ from rankeval_pd.stats import bands as curve_bands
 from tests.simulations import study
 
 SAMPLES = 2000
-SETTINGS = [  # candidates, share of true positives, shift, steps
-    (120, 0.4, 1.0, 0),
-    (300, 0.15, 1.0, 0),
-    (200, 0.5, 1.5, 0),
-    (1000, 0.05, 1.0, 0),
-    (1000, 0.05, 2.0, 0),
-    (1000, 0.05, 3.0, 0),
-    (1000, 0.1, 0.0, 0),
-    (1000, 0.3, 1.0, 0),
-    (1000, 0.1, 1.0, 5),
-    (1000, 0.1, 1.0, 2),
-]
+SETTINGS = study.settings("curve_bands", "candidates", "prior", "shift", "steps")
 SPACES = ("roc", "gain", "precision_recall")
 
 

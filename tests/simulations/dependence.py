@@ -1,20 +1,4 @@
-"""Rows that belong together: size, coverage, warnings and width of what takes ``groups``.
-
-Systems over items: groups of 3 to 50 items, equal, lognormal, or one a third of all; the gain of
-an item has a part that its group shares (.3 of its variance), and "moving" is one that grows with
-the size of the group, the mean that is tested being truly 0. Two crossed factors: levels of either
-share .2 of the variance each, and cells have one item. Rankings: label and scores of a group share
-``icc`` of their variance. In "unequal measures", the positives of the first measure score one
-standard deviation of the noise higher. Of 10 lognormal groups whose gain moves, .70 of samples
-are warned of: of a test at the .1 level, which is as often as those may be warned of whose gain
-does not move, the power is .87 at most (Student's of the weighted slope, the most powerful unbiased
-one). ``covers`` is the share of samples whose 95% interval has the truth, ``errs`` the share in
-which a true hypothesis is rejected at 5%, ``wide`` how many times as wide intervals are as those
-that would just cover, ``warned`` the share of samples with a warning. Rankings whose share of 2,000
-samples is beyond its limit are drawn 12,000 times instead, as are rows wider than 1.3.
-An hour; names of parts
-("systems", "crossed", "rankings", "crossed_lists") make only those.
-"""
+"""Rows that belong together: size, coverage, warnings and width of what takes ``groups``."""
 
 from itertools import product
 
@@ -32,9 +16,7 @@ from rankeval_pd.stats.proportions import INTERVALS
 from rankeval_pd.stats.ranking import Size, up_to_ranks
 from tests.simulations import study
 
-FORM = {"digits": None, "float_format": "%.4g", "keys": ["call", "setting"]}
 SAMPLES, MORE = 2_000, 12_000
-NAMES = ["call", "setting", "covers", "errs", "wide", "warned", "samples"]
 
 
 def summed_up(call, setting, found, truth):

@@ -1,18 +1,16 @@
-"""Coverage of intervals of a proportion, and sizes of tests of two proportions, by enumeration.
-
-For each interval and number of candidates the least and the mean coverage over a grid of
-precisions, and for each test of two regions of equal size the largest and the mean probability of
-p <= .05 over a grid of precisions that are equal; for the paired tests of n items over a grid of
-shares that differ, and the power where a is right more often. No draws; half a minute.
-"""
+"""Coverage of intervals of a proportion, and sizes of tests of two proportions, by enumeration."""
 
 from itertools import product
 
 import numpy as np
 from scipy import stats
+from scipy.stats import binom
 
 from rankeval_pd.stats import two_by_two
-from rankeval_pd.stats.proportions import INTERVALS
+from rankeval_pd.stats.differences import DIFFERENCE_INTERVALS
+from rankeval_pd.stats.proportions import INTERVALS, agree_with_test
+from rankeval_pd.stats.two_by_two import fisher_test
+from tests.simulations import study
 
 P_VALUES = {
     "fisher": lambda *table: two_by_two.fisher_test(*table).p_value,
@@ -24,7 +22,6 @@ P_VALUES = {
 SIZES = (5, 10, 20, 50, 100, 500)
 REGIONS = (5, 10, 20, 50)
 PRECISIONS = np.linspace(0.005, 0.995, 199)
-NAMES = ["what", "by", "n", "level", "worst", "mean"]
 
 
 def coverage(ci, n, level):
@@ -74,3 +71,43 @@ def rows():
             yield "paired", test, n, 0.95, max(found), np.mean(found)
             found = chance(rejected, a * (1 - b), b * (1 - a), n)
             yield "power", test, n, 0.95, found, found
+
+
+# -------------------------------------------------------------------------------------- Differences
+
+ENDS = np.array([0.0005, 0.001, 0.002, 0.003, 0.005, 0.007, 0.015, 0.025])
+GRID = np.unique(np.concatenate([np.linspace(0.0, 1.0, 101), ENDS, 1.0 - ENDS]))
+EQUAL_SIZES = (*range(1, 11), 12, 14, 17, 20, 25, 30, 40, 50, 60, 75, 100)
+
+
+def limits(ci, size, level):
+    """Return the limits of all tables as compare has them, and Fisher's p-values."""
+    a, b = np.meshgrid(np.arange(size + 1), np.arange(size + 1), indexing="ij")
+    n = np.full(a.shape, size)
+    low, high = DIFFERENCE_INTERVALS[ci](a, n, b, n, level)
+    p = fisher_test(a, n, b, n, "two-sided").p_value
+    if ci == "score":
+        low, high = agree_with_test(low, high, p, "two-sided", level)
+    return low, high, p
+
+
+def pair_coverage(low, high, size):
+    """Return the probability that the interval holds the difference, for each pair on the grid."""
+    law = binom.pmf(np.arange(size + 1)[:, np.newaxis], size, GRID)
+    found = np.empty((GRID.size, GRID.size))
+    for i, a in enumerate(GRID):
+        held = study.covers(low[..., np.newaxis], high[..., np.newaxis], a - GRID)
+        found[i] = np.einsum("a,bg,abg->g", law[:, i], law, held, optimize=True)
+    return found
+
+
+def differences_rows():
+    """Coverage of intervals of the difference of two regions of equal size, by enumeration."""
+    for level, size, ci in product((0.9, 0.95, 0.99), EQUAL_SIZES, DIFFERENCE_INTERVALS):
+        low, high, p = limits(ci, size, level)
+        held = pair_coverage(low, high, size)
+        a, b = np.unravel_index(held.argmin(), held.shape)
+        zero, rejected = (low <= 0) & (high >= 0), p <= 1 - level
+        yield (level, size, ci, held.min().round(4), GRID[a], GRID[b], held.mean().round(4),
+               np.mean(high - low).round(4),
+               int((~zero & ~rejected).sum()), int((zero & rejected).sum()))  # fmt: skip

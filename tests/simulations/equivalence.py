@@ -1,17 +1,4 @@
-"""Size at the margin of the tests of non-inferiority, of which equivalence takes two.
-
-The true difference is -margin, and the size is the share of samples with p <= .05, one-sided. It is
-an upper bound of the size of the test of equivalence. Half an hour. ``kind``:
-
-* "paired", "regions": ``size`` is the largest size over all values of the nuisance parameter, all
-  tables enumerated; ``other`` that of the score test of Tango, or of Farrington and Manning;
-* "mean": 40,000 samples of items with this law of differences, its tail to the right or the left;
-  ``other`` is the size of Student's t. "F1", "groups", "seeds": the same, of a ratio of sums,
-  of clusters of 1 to 9 items, of 3 training seeds of each system;
-* "roc", "ap": 10,000 samples of ``n`` positives and ``others``, normal scores, areas .75 against .8
-  or .93 against .98; ``other`` is the size of Student's t with DeLong's error;
-* "list": 2,000 samples of n clusters of 5 candidates, lists of 30% of them.
-"""
+"""Size at the margin of the tests of non-inferiority, of which equivalence takes two."""
 
 from itertools import product
 
@@ -28,12 +15,10 @@ from tests.simulations import study
 from tests.simulations.average_precision import truth
 from tests.simulations.paired_sizes import f1_statistics
 
-FORM = {"digits": None, "float_format": "%.6g"}
 ALPHA = 0.05
 Z = special.ndtri(1 - ALPHA)
 AT_ONCE, PARTS = 10_000, 4
 LISTS = 2_000
-NAMES = ["kind", "setting", "n", "margin", "others", "correlation", "samples", "size", "other"]
 
 
 def paired(n, margin):

@@ -11,7 +11,6 @@ from rankeval_pd.stats.item_gains import draws_of
 from rankeval_pd.stats.items import quiet
 from tests.simulations import study
 
-FORM = {"digits": None, "lineterminator": "\r\n"}
 SCORES = ("normal", "0/1", "[0, 1]")
 
 
@@ -82,6 +81,3 @@ def simulate(setting, samples):
 def rows(samples=2_000):
     for setting in settings():
         yield [*setting, *simulate(setting, samples), samples]
-
-
-NAMES = [*Setting._fields, *Found._fields, "samples"]

@@ -1,12 +1,4 @@
-"""Size and coverage of the paired tests of systems, by seeded simulation.
-
-How often two equal systems are declared different at 5% (two-sided), how often the 95% interval of
-the gain contains the true gain, how often all pairs together err (max-t), and how often the
-intervals of ranks contain all true ranks: for the default and for the bootstrap of Berg-Kirkpatrick
-et al. (2012), event="recentred" with ci="bca". Writes the tables between the marks in
-docs/validation/paired_tests.md, too. Many simulated test sets are one set of items with two systems
-each: the draws are shared. A quarter of an hour.
-"""
+"""Size and coverage of the paired tests of systems, by seeded simulation."""
 
 from dataclasses import replace
 from itertools import product
@@ -20,7 +12,6 @@ from rankeval_pd.stats.items import METRICS, Items
 from rankeval_pd.tables import GROUP
 from tests.simulations import study
 
-FORM = {"digits": None, "float_format": "%.6g"}
 PAGE = Path(__file__).parents[2] / "docs" / "validation" / "paired_tests.md"
 MARKS = "<!-- table: tests/simulations/paired_sizes.py -->", "<!-- end of table -->"
 B, BLOCK = 999, 50

@@ -1,14 +1,12 @@
-"""A fifth of Evert's data judged at random: estimates and intervals.
+"""A fifth of Evert's data judged at random: estimates and intervals."""
 
-Needs the environment variable RANKEVAL_PD_DATA. The truth is what the whole of the data has. Four
-ways to choose who is judged, a fifth of all in each: all at one rate; twice the rate in the first
-500 of either list, known or found from the window; and a rate that falls with the rank by G2. Four
-minutes.
-"""
+from itertools import product
 
 import numpy as np
 
 import rankeval_pd
+from rankeval_pd.judging import judged as judged_lists
+from rankeval_pd.stats.judged import Design
 from tests.simulations import study
 
 SIZES = [100, 500, 1_000]
@@ -76,3 +74,74 @@ def _asked(data, told):
             values = [np.atleast_1d(part[x].to_numpy()) for x in (column, "ci_low", "ci_high")]
             found[f"{what}, n = {n}"] = np.stack(values)
     return found
+
+
+# ---------------------------------------------------------------------------------- Judged clusters
+
+POPULATIONS, SAMPLES = 100, 20
+HOW = ("10 groups", "20 groups", "a third of each")
+DESIGN = Design(1, "estimate", "ratio", 0.95)
+
+
+def population(groups, kind, icc, rng):
+    """Return labels, two rows of scores, and groups."""
+    size = np.full(groups, 20) if kind == "equal" else rng.integers(3, 51, groups)
+    cluster = np.repeat(np.arange(groups), size)
+    gold, common, a, b = (study.together(rng, cluster, icc) for _ in range(4))
+    gold = study.upper_quarter(gold)
+    return gold, np.stack([common + a + gold, common + b + 0.6 * gold]), cluster
+
+
+def answers(gold, score, cluster, judged, n):
+    """Return estimates and limits, (3, sample); without clusters candidates are independent.
+
+    ``judged`` is (sample, candidate).
+    """
+    label = gold & judged
+    rankings = [study.ranking(np.broadcast_to(x, label.shape), label) for x in score]
+    judgments = judged_lists.Judgments(
+        judged=judged, probability=np.ones(gold.size), cluster=cluster, design=DESIGN, n=n,
+        stratum=np.zeros(gold.size, dtype=np.int64), asked=n,
+    )  # fmt: skip
+    found = {
+        name: judged_lists.judged_list_columns(rankings[0], judgments, name)
+        for name in ("precision", "recall")
+    }
+    found["difference"] = judged_lists.region_columns(*rankings, judgments)
+    return {
+        f"judged_{name}": np.array([columns[x][..., 0] for x in (name, "ci_low", "ci_high")])
+        for name, columns in found.items()
+    }
+
+
+def judged_clusters_rows(*named):
+    """Rankings judged in part whose candidates belong together: coverage with ``groups``."""
+    for groups, kind, icc in product((30, 60), ("equal", "3 to 50"), (0.3, 0.8)):
+        there = f"{groups} groups, {kind}, icc {icc}"
+        if named and there not in named:
+            continue
+        rng, found = np.random.default_rng(3), {}
+        for _ in range(POPULATIONS):
+            gold, score, cluster = population(groups, kind, icc, rng)
+            n, every = np.array([round(0.2 * gold.size)]), np.ones((1, gold.size), dtype=bool)
+            true = answers(gold, score, None, every, n)
+            for how in HOW:
+                judged = np.array([_drawn(how, cluster, rng) for _ in range(SAMPLES)])
+                both = [answers(gold, score, x, judged, n) for x in (cluster, None)]
+                for name, truth in true.items():
+                    parts = [np.broadcast_to(truth[:1], (1, SAMPLES)), *(x[name] for x in both)]
+                    found.setdefault((name, how), []).append(np.concatenate(parts))
+        for (name, how), parts in found.items():
+            truth, value, low, high, _, *alone = np.concatenate(parts, axis=1)
+            just = np.quantile(np.nan_to_num(study.just(value, low, high, truth)), 0.95)
+            covers, without = (np.mean(study.covers(*x, truth)) for x in ((low, high), alone))
+            setting = f"{there}, judged {how}"
+            yield name, setting, covers, without, 1.0 / max(float(just), 1e-12), truth.size
+
+
+def _drawn(how, cluster, rng):
+    """Return who is judged of one sample."""
+    if how == "a third of each":
+        return np.asarray(rng.random(cluster.size) < 1.0 / 3.0)
+    drawn = rng.choice(int(cluster.max()) + 1, int(how.split()[0]), replace=False)
+    return np.isin(cluster, drawn)

@@ -1,15 +1,12 @@
-"""Size of the paired tests of search: t, swaps and random signs, on values like those of queries.
-
-Two runs of equal quality for the same queries. Documents of a query have scores that both runs
-see with noise of their own; the values are the package's own AP, nDCG@10, P@10 and RR. Some
-queries have no relevant document near the top: many values are 0.
-"""
+"""Size of the paired tests of search: t, swaps and random signs, on values as queries have."""
 
 from itertools import islice, product
 
 import numpy as np
 import pandas as pd
 
+from rankeval_pd import per_query
+from rankeval_pd.stats import clusters
 from tests.simulations import study
 
 METRICS = ("AP", "nDCG@10", "P@10", "RR")
@@ -59,3 +56,34 @@ def rows(samples=1_000):
                 "error": study.error(size, samples),
                 "warned": study.warned(lambda x=x, ask=ask: ask(x) for x in islice(each, WARNED)),
             }  # fmt: skip
+
+
+# -------------------------------------------------------------------------------------- Query means
+
+QUERIES, DEPTH, SAMPLES = 20_000, 40, 20_000
+
+
+def population():
+    rng = np.random.default_rng(14)
+    chance = rng.beta(0.8, 4.0, (QUERIES, 1))
+    gold = rng.random((QUERIES, DEPTH)) < chance
+    score = gold * rng.gamma(1.5, 1.0, (QUERIES, 1)) + rng.standard_normal(gold.shape)
+    frame = pd.DataFrame(
+        {"query": np.repeat(np.arange(QUERIES), DEPTH), "a": score.ravel(), "gold": gold.ravel()}
+    )
+    return per_query(frame, ["P@10", "AP"], ties="shared", wide=True)
+
+
+def query_means_rows():
+    """Do macro intervals hold their level? Samples of queries from a population of 20,000."""
+    values = population()
+    rng = np.random.default_rng(15)
+    for metric in ("P@10", "AP"):
+        every = values[metric]["a"].to_numpy()
+        for size in (5, 10, 20, 50, 250):
+            drawn = every[rng.integers(every.size, size=(SAMPLES, size))]
+            found = clusters.query_ratio(drawn, np.ones_like(drawn))
+            low, high = clusters.query_share_limits(found.value, found.se, found.n, 0.95)
+            below, above = (high < every.mean()).mean(), (low > every.mean()).mean()
+            shares = " ".join(f"{x:.4f}" for x in (1 - below - above, below, above))
+            yield [f"{metric:6} {size:7} {shares}"]

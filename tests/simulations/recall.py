@@ -1,11 +1,4 @@
-"""Coverage of intervals and bands of recall, and of differences of recall, by simulation.
-
-Candidates are a sample, true positives with probability ``prevalence``; scores are normal, those of
-true positives higher by ``quality``. The truth is the recall of the best n / N of the population.
-``least`` is the smallest coverage over n of 1%, 5%, 30% of the candidates and N+ of them;
-``band`` holds at 20 n together. ``difference``: intervals of compare(of="recall") against a measure
-of quality .5 higher. Some CPU minutes.
-"""
+"""Coverage of intervals and bands of recall, and of differences of recall, by simulation."""
 
 from itertools import product
 

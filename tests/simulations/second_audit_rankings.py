@@ -1,11 +1,4 @@
-"""Defaults for rankings where data are few, selected or pooled: size, coverage and warnings.
-
-Each row is a call, its setting, and a share: how often an interval covers, or a test rejects a true
-hypothesis. ``before`` is the share of the version that an audit examined, which the table keeps,
-``now`` that of this one. ``warned`` is the share of single calls that warn, in the settings whose
-cure is a warning, and in those where nothing is amiss. Scores are normal, those of positives higher
-by ``quality``, and measures share half of their variance. A quarter of an hour.
-"""
+"""Defaults for rankings where data are few, selected or pooled: size, coverage and warnings."""
 
 from itertools import product
 from pathlib import Path
@@ -17,12 +10,10 @@ from scipy import special
 from rankeval_pd.stats import clusters as cluster_totals
 from rankeval_pd.stats import judged as judged_sums
 from tests.simulations import study
-from tests.simulations.average_precision import truth
-from tests.simulations.unpaired import run as unpaired
+from tests.simulations.average_precision import truth, unpaired
 
 SAMPLES, CALLS = 2_000, 200
 KEYS = ["call", "setting", "quantity", "nominal"]
-NAMES = [*KEYS, "now", "warned", "samples", "before"]
 
 
 def drawn(positive, negative, qualities):

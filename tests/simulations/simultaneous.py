@@ -1,21 +1,15 @@
-"""Do max-t and the bands keep their promise? Repeated experiments whose truth is known.
-
-Of every setting, candidates are drawn again and again (binormal scores, ``simulate_candidates``);
-counted is how often the band has the true curve in it at every n, and how often max-t calls two
-equally good measures different at some n. A quarter of an hour.
-"""
+"""Do max-t and the bands keep their promise? Repeated experiments whose truth is known."""
 
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
+import pandas as pd
+from scipy import stats
 
-from rankeval_pd import datasets
+from rankeval_pd import datasets, measure_ranks
 from tests.simulations import study
 
-FORM = {"digits": None}
-NAMES = ["n_candidates", "baseline", "quality_a", "quality_b", "correlation", "n_first", "n_last",
-         "highest_precision", "repetitions", "precision_band_covers", "precision_band_se",
-         "difference_band_covers", "difference_band_se", "max_t_errs", "max_t_se"]  # fmt: skip
 RESAMPLES = 499  # of the bands
 SWAPS = 199  # of max-t: the level .05 is reached exactly
 
@@ -45,15 +39,13 @@ class Setting:
         return datasets.true_precision(share, quality=quality, baseline=self.baseline)
 
 
-SETTINGS = (
-    Setting(2000, 0.11, (1.0, 1.0), 0.9, 100, 1000, 1000),
-    Setting(2000, 0.11, (0.8, 0.5), 0.9, 100, 1000, 1000),
-    Setting(1000, 0.10, (1.0, 1.0), 0.7, 10, 500, 1000),
-    Setting(5102, 0.11, (0.9, 0.9), 0.9, 100, 2000, 600),
-    # precision above .9: known to fall short
-    Setting(2000, 0.30, (2.0, 2.0), 0.7, 50, 1000, 300),
-    Setting(1000, 0.50, (1.5, 1.5), 0.7, 30, 500, 300),
-)
+SETTINGS = [
+    Setting(total, baseline, (a, b), *rest)
+    for total, baseline, a, b, *rest in study.settings(
+        "simultaneous", "n_candidates", "baseline", "quality_a", "quality_b", "correlation",
+        "n_first", "n_last", "repetitions",
+    )
+]  # fmt: skip
 
 
 def kept(setting, seed):
@@ -86,4 +78,70 @@ def rows():
             setting.first, setting.last, f"{setting.truth(setting.quality[0])[0]:.3f}",
             setting.repetitions, *shares(found, 4),
         ]  # fmt: skip
-        yield cells + [""] * (len(NAMES) - len(cells))
+        yield cells if len(found[0]) == 3 else [*cells, "", ""]
+
+
+# ---------------------------------------------------------------------------------------- Pointwise
+
+REPETITIONS = 300
+
+
+def pointwise_rows():
+    """What becomes of intervals and tests of single n that are read as one statement?"""
+    for number, setting in enumerate(SETTINGS):
+        lift, other = setting.quality
+        if lift != other:
+            continue
+        truth, found = setting.truth(lift), []
+        for r in range(REPETITIONS):
+            asked = setting.candidates(10_000 * number + r).rankeval
+            table = asked.nbest_precision(setting.n, measures="a")
+            pair = asked.compare("a", "b", setting.n)
+            found.append([inside(table, "ci", truth), bool(pair["significant"].any())])
+        yield [
+            setting.n_candidates, setting.baseline, lift, setting.correlation, setting.first,
+            setting.last, REPETITIONS, *shares(found, 3),
+        ]  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------ Measure ranks
+
+MEASURES = 12
+
+
+def simulated(total, quality, rng):
+    gold = rng.random(total) < 0.2
+    common = rng.normal(size=total)
+    scores = {
+        f"m{k}": q * gold + np.sqrt(0.5) * (common + rng.normal(size=total))
+        for k, q in enumerate(quality)
+    }
+    return pd.DataFrame({**scores, "gold": gold})
+
+
+def covered(table, quality):
+    """Whether all ranks are: a measure has one from those better to those no worse."""
+    value = table["measure"].map({f"m{k}": q for k, q in enumerate(quality)}).to_numpy()
+    first = 1 + (value[np.newaxis] > value[:, np.newaxis]).sum(axis=-1)
+    last = (value[np.newaxis] >= value[:, np.newaxis]).sum(axis=-1)
+    return bool(((table["rank_low"] <= first) & (last <= table["rank_high"])).all())
+
+
+def measure_ranks_rows(samples=400):
+    """Joint coverage of the ranks of twelve nearly equal measures, by simulation."""
+    kinds = (
+        ({"kind": "ap"}, 5 * samples // 2), ({"kind": "roc"}, samples), ({"n": [100]}, samples // 4)
+    )  # fmt: skip
+    for spread, (asked, times) in product((0.0, 0.05), kinds):
+        quality = 1.0 + spread * np.linspace(0, 1, MEASURES)
+        rng = np.random.default_rng(5)
+        right = [
+            covered(measure_ranks(simulated(500, quality, rng), **asked), quality)
+            for _ in range(times)
+        ]
+        rate = float(np.mean(right))
+        error = stats.sem(right) if 0 < rate < 1 else 1 / times
+        yield {
+            "spread": spread, "asked": str(asked), "repetitions": times, "all_ranks_cover": rate,
+            "se": round(float(error), 4),
+        }  # fmt: skip

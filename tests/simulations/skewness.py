@@ -1,12 +1,4 @@
-"""Tests, ranks and intervals of skewed scores: how often do they err, and what does it cost?
-
-For each setting and number of items the size of the paired tests at 5% (or
-their power where one system is better), the chance of a false rank of ``system_ranks``, and the
-coverage of its intervals of scores. "default" allows for skewness by Hall's (1992) transformation,
-"signs" does not. "bound" is a share that no test can avoid: the samples without a single rare gain,
-times the power of the t test in them. Many samples are one set of items, whose draws are shared.
-Ten minutes.
-"""
+"""Tests, ranks and intervals of skewed scores: how often do they err, and what does it cost?"""
 
 from itertools import product
 
@@ -26,7 +18,6 @@ B = 999
 ITEMS = (30, 50, 100)
 AT_ONCE = 50  # samples that share their draws
 EQUAL = 1e-9
-NAMES = ["figure", "procedure", "kind", "n", "share", "samples"]
 
 
 def _rare(share, noise):

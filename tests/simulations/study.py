@@ -1,8 +1,10 @@
 """What the simulations share: draws whose truth is known, and shares."""
 
 import warnings
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from scipy import special, stats
 
@@ -11,6 +13,12 @@ from rankeval_pd.stats.ranking import Ranking
 
 ROOM = 1e-12  # of rounding
 PAIR = np.array([[0, 1]])
+
+
+def settings(table, *columns):
+    """Return the settings of a table, in its order: the distinct values of these columns."""
+    found = pd.read_csv(Path(__file__).with_name(f"{table}.csv"), usecols=columns)[[*columns]]
+    return [*found.drop_duplicates().itertuples(index=False, name=None)]
 
 
 # ------------------------------------------------------------------------------------------ shares
@@ -23,6 +31,11 @@ def covers(low, high, truth):
 def held(found, truth):
     """Return how often the intervals of a table hold the truth."""
     return float(covers(found["ci_low"], found["ci_high"], truth).mean())
+
+
+def rejected(found):
+    """Return how often the tests of a table reject at 5%."""
+    return float((found["p_value"] <= 0.05).mean())
 
 
 def error(share, count):

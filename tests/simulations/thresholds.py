@@ -1,17 +1,14 @@
-"""Size, power and coverage of ``compare(threshold=...)``, default calls, with 2,000 samples each.
-
-Two classifiers score the same candidates; latent scores are normal and correlate by .6 within a
-class. ``of`` is compared at thresholds with these true sensitivities and specificities. "peer" is
-the share of samples that McNemar's mid-p test rejects (of recall and specificity), or Kosinski's
-(of precision; its default is Fisher's test of the regions). ``warned`` is the share of samples in
-which the call warns: the sets differ by more than a tenth in size, and the test rejects. Seconds.
-"""
+"""Size, power and coverage of ``compare(threshold=...)``, default calls."""
 
 from itertools import product
 
 import numpy as np
-from scipy import stats
+from scipy import special, stats
 
+from rankeval_pd.stats import ranks
+from rankeval_pd.stats.differences import delta_method, overlap_difference
+from rankeval_pd.stats.proportions import agree_with_test
+from rankeval_pd.stats.two_by_two import fisher_test
 from tests.simulations import study
 
 SAMPLES = 2_000
@@ -74,3 +71,91 @@ def rows():
                 "peer": None if peer is None else float((peer <= 0.05).mean()),
                 "coverage": study.held(table, true), "warned": warned, "samples": SAMPLES,
             }  # fmt: skip
+
+
+# --------------------------------------------------------------------------------- Choose threshold
+
+SETTINGS = study.settings(
+    "choose_threshold", "n_candidates", "prevalence", "quality", "question", "wanted"
+)
+
+
+def plain(sets, wanted):
+    low = stats.beta.ppf(0.05, sets.tp, sets.n - sets.tp + 1)
+    passed = np.flatnonzero(low >= wanted)
+    return int(passed[-1]) if passed.size else None
+
+
+def reached_by(question, cut, quality, prevalence):
+    """Return precision, recall or Youden's J of the population above a threshold."""
+    tp, fp = study.beyond(cut, quality, prevalence)
+    recall, fallout = special.ndtr(quality - cut), special.ndtr(-cut)
+    return {"precision": tp / (tp + fp), "recall": recall, "youden": recall - fallout}[question]
+
+
+def run(total, prevalence, quality, question, wanted, repetitions):
+    rng = np.random.default_rng(2)
+    broken, found = {"chosen": 0, "plain": 0}, 0
+    for _ in range(repetitions):
+        gold = rng.random(total) < prevalence
+        score = rng.normal(size=total) + quality * gold
+        sets = ranks.sets_of(study.ranking(score, gold))
+        promise = getattr(ranks, f"guaranteed_{question}")(sets, wanted, 0.95)
+        found += promise.chosen is not None
+        places = {"chosen": promise.chosen}
+        if question == "precision":
+            places["plain"] = plain(sets, wanted)
+        least = promise.low if question == "youden" else wanted
+        for name, place in places.items():
+            if place is not None:
+                reached = reached_by(question, sets.threshold[place], quality, prevalence)
+                broken[name] += reached < least
+    return {
+        "question": question, "wanted": wanted, "n_candidates": total, "prevalence": prevalence,
+        "quality": quality, "repetitions": repetitions, "found": found / repetitions,
+        "broken": broken["chosen"] / repetitions,
+        "plain_broken": broken["plain"] / repetitions if question == "precision" else np.nan,
+    }  # fmt: skip
+
+
+def choose_threshold_rows(samples=2_000):
+    """How often is the promise of a chosen threshold broken? By simulation."""
+    for setting in SETTINGS:
+        yield run(*setting, samples)
+
+
+# --------------------------------------------------------------------------------------------- Sets
+
+REPEATED = 20_000
+LEVEL = 0.95
+SETS = study.settings("sets", "both", "only_a", "only_b", "pi_both", "pi_a", "pi_b")
+
+
+def sets_rows():
+    """How often intervals of the difference of two acceptance sets cover."""
+    rng = np.random.default_rng(12)
+    for setting, sizes in product(SETS, ("fixed", "varies")):
+        mean, rate = (np.array(x)[:, np.newaxis] for x in (setting[:3], setting[3:]))
+        n = np.broadcast_to(mean, (3, REPEATED)).astype(np.int64)
+        n = n if sizes == "fixed" else rng.poisson(n)
+        n = n[:, (n[0] + n[1] >= 2) & (n[0] + n[2] >= 2) & (n[1] + n[2] > 0)]
+        tp = rng.binomial(n, rate)
+        weight = n if sizes == "fixed" else np.broadcast_to(mean, n.shape)
+        true = of_sets(weight * rate, weight)
+        size_a, size_b = n[0] + n[1], n[0] + n[2]
+        p = fisher_test(tp[1], n[1], tp[2], n[2], "two-sided").p_value
+        weights = 1 / size_a - 1 / size_b, 1 / size_a, -1 / size_b
+        bare = overlap_difference(tuple(tp), tuple(n), LEVEL)
+        kinds = {
+            "delta": delta_method(tuple(tp), tuple(n), weights, of_sets(tp, n), LEVEL),
+            "together": bare,
+            "score": agree_with_test(*bare, p, "two-sided", LEVEL),
+        }
+        for kind, (low, high) in kinds.items():
+            held = float(study.covers(low, high, true).mean())
+            yield *setting, sizes, kind, held, study.error(held, true.size)
+
+
+def of_sets(tp, n):
+    """Return the difference in precision of two sets: both, only a, only b."""
+    return (tp[0] + tp[1]) / (n[0] + n[1]) - (tp[0] + tp[2]) / (n[0] + n[2])

@@ -1,18 +1,10 @@
-"""Comparisons of lists that cut blocks of equal scores: size, coverage, width and warnings.
-
-Each row is a call, its setting, and a share: how often a test rejects a true hypothesis, an
-interval covers, or (``width``) how many times as wide intervals are as the narrowest of one width
-that cover in .95. ``warned`` is the share of 200 single calls that warn. Scores are normal, those
-of 120 positives of 400 higher by the quality, and measures share half of their variance; then they
-are made coarser. Half an hour.
-"""
+"""Comparisons of lists that cut blocks of equal scores: size, coverage, width and warnings."""
 
 import numpy as np
 
 from tests.simulations import study
 
 SAMPLES, CALLS, POSITIVE, TOTAL, SIZES = 2_000, 200, 120, 400, [20, 60, 150]
-NAMES = ["call", "setting", "quantity", "nominal", "now", "warned", "samples"]
 
 
 def ranked(score):

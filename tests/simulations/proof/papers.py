@@ -16,7 +16,7 @@ from scipy import stats
 import rankeval_pd
 from rankeval_pd import random_bound_for, random_pvalue
 from tests.chance import test_macskassy_2005 as macskassy_tables
-from tests.simulations.proof.pages import as_table, beside, written
+from tests.simulations.proof.pages import TEXTS, as_table, beside, written
 from tests.systems.test_studies import table as pairs_near
 
 YES, NO, CLOSED = "reproduced", "not reproduced", "not computable"
@@ -24,11 +24,6 @@ TITLES = {
     "evert": "Evert (2004), significance tests for the evaluation of ranking methods",
     "macskassy": "Macskassy (2005), significance testing against the random model",
     "berg_kirkpatrick": "Berg-Kirkpatrick, Burkett and Klein (2012), significance in NLP",
-}
-GUIDES = {
-    "evert": "evert2004.md",
-    "macskassy": "macskassy2005.md",
-    "berg_kirkpatrick": "digits_study.md",
 }
 
 
@@ -301,32 +296,25 @@ def _sections(verdict, title):
         table = pd.DataFrame(found)
         mine = table[table["verdict"] == verdict]
         label = f"({name.replace('_', '-')})=\n" * (verdict == NO)
-        guide = f" A separate page recomputes [every cell](../{GUIDES[name]}) in the tables."
-        more = guide * (verdict == YES and name == "macskassy")
-        if verdict == CLOSED and name == "berg_kirkpatrick":
-            more = " [Calibration](../../explanation/gains.md#calibration) compares table 1 with"
-            more += " the agreement expected without a domain shift."
         count = f"{len(mine)} number{'s' * (len(mine) != 1)} {title}."
+        more = TEXTS["papers"]["notes"].get(f"{name}: {verdict}", "")
         parts += [f"{label}## {TITLES[name]}", count + more]
         if verdict == NO:
-            parts.append(
-                as_table(mine.drop(columns="verdict").rename(columns={"because": "reason"}))
-            )
+            shown = mine.drop(columns="verdict").rename(columns={"because": "reason"})
+            parts.append(as_table(shown))
         else:
             parts += _closed(mine) if verdict == CLOSED else _reproduced(mine)
     return parts
 
 
 def page():
-    counts = pd.DataFrame(
-        [
-            {"paper": f"[{TITLES[name]}](#{name.replace('_', '-')})"}
-            | {verdict: Counter(x.verdict for x in found)[verdict] for verdict in (YES, NO, CLOSED)}
-            for name, found in _numbers().items()
-        ]
-    )
+    counts = [
+        {"paper": f"[{TITLES[name]}](#{name.replace('_', '-')})"}
+        | {verdict: Counter(x.verdict for x in found)[verdict] for verdict in (YES, NO, CLOSED)}
+        for name, found in _numbers().items()
+    ]
     sections = "\n\n".join(_sections(NO, "could not be reproduced"))
-    return written("papers", counts=as_table(counts), sections=sections)
+    return written("papers", counts=as_table(pd.DataFrame(counts)), sections=sections)
 
 
 def topics():
