@@ -26,7 +26,8 @@ ALSO = {
     "enumerated": ("differences",),
     "partly_judged": ("judged_clusters",),
     "query_tests": ("query_means",),
-    "simultaneous": ("measure_ranks", "pointwise"),
+    "second_audit_rankings": ("tie_orders",),
+    "simultaneous": ("curve_bands", "measure_ranks", "pointwise"),
     "thresholds": ("choose_threshold", "sets"),
 }
 MADE_BY = {name: script for script, names in ALSO.items() for name in names}

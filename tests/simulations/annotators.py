@@ -21,11 +21,8 @@ def drawn(kappa, base, size, rng, samples, annotators=5):
 def rankings(kappa, base, qualities, samples, size=500):
     rng = np.random.default_rng(1)
     votes, latent = drawn(kappa, base, size, rng, samples)
-    common = rng.normal(size=latent.shape)
-    scores = {
-        f"m{k}": np.sqrt(0.5) * (common + rng.normal(size=latent.shape)) + quality * latent
-        for k, quality in enumerate(qualities)
-    }
+    found = study.alike(rng, latent.shape, [quality * latent for quality in qualities])
+    scores = {f"m{k}": score for k, score in enumerate(found)}
     gold = ("sample", "annotator", "candidate"), votes
     return study.dataset(scores, votes[:, 0]).assign(gold=gold)
 
@@ -42,7 +39,7 @@ def compared(kappa, base, qualities, samples=SAMPLES):
         yield {
             "what": "compare, majority", "setting": f"base rate {base}, qualities {qualities}",
             "kappa": kappa, "n": n, "samples": samples,
-            "size": float((row["p_value"] <= 0.05).mean()) if equal else np.nan,
+            "size": study.rejected(row) if equal else np.nan,
             "coverage": study.held(row, 0.0 if equal else float(row["difference"].mean())),
             "width": float(width.sel(n=n) / 3.92),
             "warned": warned,

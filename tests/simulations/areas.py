@@ -67,10 +67,6 @@ def labels(positive, negative):
     return np.arange(positive + negative) < positive
 
 
-def rejected(found):
-    return float((found["p_value"] <= 0.05).mean())
-
-
 def factor(found, true):
     """Return how many times as wide the intervals must be to hold the true value in .93."""
     away = np.abs(found["difference"] - true)
@@ -133,7 +129,7 @@ def _difference(number, sizes, areas, rho):
         "setting": f"areas {a:g} and {b:g}, correlation {rho:g}",
         "coverage": study.held(ours, a - b), "delong": study.held(delong, a - b),
         "width": round(float(widths.median()), 3),
-        "size" if a == b else "power": rejected(ours), "peer": rejected(delong),
+        "size" if a == b else "power": study.rejected(ours), "peer": study.rejected(delong),
     }  # fmt: skip
     further = further_apart(number, sizes, areas, rho, float(ours.difference.std()))
     errors = np.array([float(ours[x].std()) for x in ("area_a", "area_b")])
@@ -153,7 +149,7 @@ def two_scores():
             "what": "two scores", "positive": sizes[0], "negative": sizes[1],
             "setting": f"a rule finds {sure:g} of the positives, {wrong:g} of the others",
             "coverage": study.held(found, 0.5 + 0.5 * (sure - wrong)),
-            "size" if sure == wrong else "power": rejected(found),
+            "size" if sure == wrong else "power": study.rejected(found),
             "peer": float((peer <= 0.05).mean()),
         }  # fmt: skip
 
@@ -174,7 +170,7 @@ def early():
             yield {
                 "what": "early", "positive": sizes[0], "negative": sizes[1],
                 "setting": f"{named}, shift {shift:g}, correlation {rho:g}",
-                "size": rejected(found), "coverage": study.held(found, 0.0),
+                "size": study.rejected(found), "coverage": study.held(found, 0.0),
             }  # fmt: skip
 
 

@@ -50,7 +50,7 @@ def rows(samples=1_000):
             table = values[metric].assign(sample=sample)
             found = ask(table.rankeval(by="sample", measures=["a", "b"]))
             each = (one.rankeval(measures=["a", "b"]) for _, one in table.groupby("sample"))
-            size = float((found["p_value"] <= 0.05).mean())
+            size = study.rejected(found)
             yield {
                 "metric": metric, "queries": queries, "test": name, "size": size,
                 "error": study.error(size, samples),

@@ -65,12 +65,8 @@ def difference(total, prevalence, quality, repetitions, rng):
         for x in n
     ]
     gold = rng.random((repetitions, total)) < prevalence
-    common = rng.normal(size=gold.shape)
-    scores = {
-        name: (quality + better) * gold + np.sqrt(0.5) * (common + rng.normal(size=gold.shape))
-        for name, better in (("a", 0.0), ("b", 0.5))
-    }
-    samples = study.dataset(scores, gold)
+    scores = study.alike(rng, gold.shape, [quality * gold, (quality + 0.5) * gold])
+    samples = study.dataset(dict(zip("ab", scores, strict=True)), gold)
     result = {}
     for target in ("region", "nbest"):
         table = rankeval_pd.compare(samples, "a", "b", n, of="recall", target=target)

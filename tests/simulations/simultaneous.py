@@ -6,8 +6,11 @@ from itertools import product
 import numpy as np
 import pandas as pd
 from scipy import stats
+from scipy.stats import norm
 
 from rankeval_pd import datasets, measure_ranks
+from rankeval_pd.curves.shapes import lists_of
+from rankeval_pd.stats import bands as curve_bands
 from tests.simulations import study
 
 RESAMPLES = 499  # of the bands
@@ -111,11 +114,8 @@ MEASURES = 12
 
 def simulated(total, quality, rng):
     gold = rng.random(total) < 0.2
-    common = rng.normal(size=total)
-    scores = {
-        f"m{k}": q * gold + np.sqrt(0.5) * (common + rng.normal(size=total))
-        for k, q in enumerate(quality)
-    }
+    found = study.alike(rng, total, [q * gold for q in quality])
+    scores = {f"m{k}": score for k, score in enumerate(found)}
     return pd.DataFrame({**scores, "gold": gold})
 
 
@@ -145,3 +145,61 @@ def measure_ranks_rows(samples=400):
             "spread": spread, "asked": str(asked), "repetitions": times, "all_ranks_cover": rate,
             "se": round(float(error), 4),
         }  # fmt: skip
+
+
+# -------------------------------------------------------------------------------------- Curve bands
+
+SAMPLES = 2000
+CURVES = study.settings("curve_bands", "candidates", "prior", "shift", "steps")
+SPACES = ("roc", "gain", "precision_recall")
+
+
+def population(shift, steps):
+    """Return the shares of others and of true positives above each threshold, from the highest."""
+    if not steps:
+        cuts = np.linspace(12.0, -9.0, 40_001)
+        return norm.sf(cuts), norm.sf(cuts - shift)
+    cuts = norm.ppf(np.arange(1, steps) / steps)[::-1]
+    return tuple(np.r_[0.0, norm.sf(cuts - mean), 1.0] for mean in (0.0, shift))
+
+
+def one(size, prior, shift, steps):
+    rng = np.random.default_rng(20261124)
+    others, true = population(shift, steps)
+    found = {space: [] for space in SPACES}
+    for sample in range(SAMPLES):
+        gold = rng.random(size) < prior
+        score = rng.normal(size=size) + shift * gold
+        if steps:
+            score = np.digitize(score, norm.ppf(np.arange(1, steps) / steps)).astype(float)
+        ties = "expected" if steps else "shared"
+        lists = lists_of(study.ranking(score, gold), np.arange(1, size + 1), ties)
+        recall = lists.tp / lists.positive
+        fpr = (lists.n - lists.tp) / (size - lists.positive)
+        above = np.interp(recall, true, others)
+        truth = {
+            "roc": np.interp(fpr, others, true),
+            "gain": np.interp(lists.n / size, prior * true + (1 - prior) * others, true),
+            "precision_recall": prior * recall / (prior * recall + (1 - prior) * above),
+        }
+        for space in SPACES:
+            inside = curve_bands.covered(space, lists)
+            if inside.any():
+                some, at = lists.chosen(inside), truth[space][inside]
+                level = curve_bands.band_level(space, some, 0.95, sample)
+                low, high = curve_bands.curve_limits(space, some, level)
+                each = study.covers(*curve_bands.curve_limits(space, some, 0.95), at).mean()
+                held = float(study.covers(low, high, at).all())
+                found[space].append((held, float(each), float(np.mean(high - low))))
+    for space, known in found.items():
+        band, each, width = np.mean(known, axis=0).round(4)
+        yield {
+            "candidates": size, "prior": prior, "shift": shift, "steps": steps, "curve": space,
+            "samples": len(known), "band": band, "each": each, "width": width,
+        }  # fmt: skip
+
+
+def curve_bands_rows():
+    """Coverage of the bands and intervals of curves, in 2,000 samples of each setting."""
+    for setting in CURVES:
+        yield from one(*setting)

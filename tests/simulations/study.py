@@ -94,6 +94,12 @@ def correlated(
     return dataset(scores, gold)
 
 
+def alike(rng, shape, shifts):
+    """Return scores of measures that share half of their variance, and are so much higher."""
+    common = rng.normal(size=shape)
+    return [np.sqrt(0.5) * (common + rng.normal(size=shape)) + shift for shift in shifts]
+
+
 def ranking(score, gold):
     return Ranking.of(score, gold, np.ones(gold.shape, dtype=bool))
 
