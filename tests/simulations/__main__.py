@@ -22,12 +22,13 @@ ALSO = {
     "assurance": ("plans",),
     "average_precision": ("unpaired",),
     "boards": ("factors",),
-    "clusters": ("cluster_areas",),
+    "clusters": ("cluster_areas", "dependence"),
     "enumerated": ("differences",),
-    "partly_judged": ("judged_clusters",),
+    "paired_sizes": ("family_intervals", "sizes"),
+    "partly_judged": ("annotators", "judged_clusters"),
     "query_tests": ("query_means",),
     "second_audit_rankings": ("tie_orders",),
-    "simultaneous": ("curve_bands", "measure_ranks", "pointwise"),
+    "simultaneous": ("curve_bands", "measure_ranks", "pointwise", "recall"),
     "thresholds": ("choose_threshold", "sets"),
 }
 MADE_BY = {name: script for script, names in ALSO.items() for name in names}
