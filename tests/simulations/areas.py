@@ -212,14 +212,11 @@ def early_run(positives, prevalence, quality, kind, asked, repetitions):
         found = bedroc_columns(ranking, alpha=asked, level=0.95)
     value = found["area" if kind == "fpr" else "value"]
     low, high, error = (found[name] for name in ("ci_low", "ci_high", "se"))
-    return {
-        "positives": positives, "prevalence": prevalence, "quality": quality,
-        "asked": f"{kind}={asked:g}", "repetitions": repetitions,
-        "truth": wanted, "mean": value.mean(),
-        "covers": study.covers(low, high, wanted).mean(),
-        "too_high": (low > wanted).mean(), "too_low": (high < wanted).mean(),
-        "normal": (np.abs(value - wanted) <= 1.96 * error).mean(),
-    }  # fmt: skip
+    return (
+        positives, prevalence, quality, f"{kind}={asked:g}", repetitions, wanted, value.mean(),
+        study.covers(low, high, wanted).mean(), (low > wanted).mean(), (high < wanted).mean(),
+        (np.abs(value - wanted) <= 1.96 * error).mean(),
+    )  # fmt: skip
 
 
 def early_rows():

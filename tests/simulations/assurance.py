@@ -134,12 +134,11 @@ def plans_rows():
             gold = whole["gold"].astype(float).where(whole.index.isin(np.concatenate(chosen)))
             partly = whole.assign(gold=gold)
             plan = rankeval_pd.plan_annotation(partly, a, b, n, precisions=shares).iloc[0]
-            yield {
-                "pair": f"{a}, {b}", "n": n, "n_region": plan["n_region"],
-                "region_share": plan["region_share"], "start": start,
-                "n_more": plan["n_more"], "power": plan["power"],
-                "simulated": _power(rng, sides, chosen, int(plan["n_more"])),
-            }  # fmt: skip
+            more = int(plan["n_more"])
+            yield (
+                f"{a}, {b}", n, plan["n_region"], plan["region_share"], start, more, plan["power"],
+                _power(rng, sides, chosen, more),
+            )  # fmt: skip
 
 
 def _power(rng, sides, chosen, more):

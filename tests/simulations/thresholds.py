@@ -110,12 +110,11 @@ def run(total, prevalence, quality, question, wanted, repetitions):
             if place is not None:
                 reached = reached_by(question, sets.threshold[place], quality, prevalence)
                 broken[name] += reached < least
-    return {
-        "question": question, "wanted": wanted, "n_candidates": total, "prevalence": prevalence,
-        "quality": quality, "repetitions": repetitions, "found": found / repetitions,
-        "broken": broken["chosen"] / repetitions,
-        "plain_broken": broken["plain"] / repetitions if question == "precision" else np.nan,
-    }  # fmt: skip
+    plain_broken = broken["plain"] / repetitions if question == "precision" else np.nan
+    return (
+        question, wanted, total, prevalence, quality, repetitions, found / repetitions,
+        broken["chosen"] / repetitions, plain_broken,
+    )  # fmt: skip
 
 
 def choose_threshold_rows(samples=2_000):
