@@ -18,12 +18,11 @@ import rankeval_pd
 
 #: other tables that a script makes, by ``..._rows``, from the same draws
 ALSO = {
-    "areas": ("area_laws", "early"),
+    "areas": ("area_laws", "average_precision", "early", "unpaired"),
     "assurance": ("plans",),
-    "average_precision": ("unpaired",),
-    "boards": ("factors",),
+    "boards": ("factors", "skewness"),
     "clusters": ("cluster_areas", "dependence"),
-    "enumerated": ("differences",),
+    "equivalence": ("differences", "enumerated"),
     "paired_sizes": ("family_intervals", "sizes"),
     "partly_judged": ("annotators", "judged_clusters"),
     "query_tests": ("query_means",),

@@ -112,8 +112,6 @@ def rows():
             yield lists(seen, n)
 
 
-# -------------------------------------------------------------------------------------------- Plans
-
 MEASURES = {"G2": "log.like", "chi2": "chisq", "t": "t.score", "MI": "MI"}
 PAIRS = [("G2", "chi2"), ("G2", "MI"), ("chi2", "t")]
 DRAWS = 20_000

@@ -109,9 +109,6 @@ def rows():
         yield setting(*setting_of, swaps_too=sizes == "5" and n_clusters <= 50)
 
 
-# ------------------------------------------------------------------------------------ Cluster areas
-
-
 def drawn(n_clusters, sizes, icc, strength, gain=0.0):
     """Return area, variance, freedom, class sizes and ``moved``: (which, number, sample).
 
@@ -191,8 +188,6 @@ def cluster_areas_rows():
         yield area_setting(*at)
 
 
-# --------------------------------------------------------------------------------------- Dependence
-
 MORE = 12_000
 
 
@@ -254,16 +249,22 @@ def _of_systems(groups, kind, moving, weight):
 FACTORS = ((5, 40), (10, 30), (40, 40))
 
 
+def of_factors(rng, both, parts=(0.2, 0.2)):
+    """Return normal values of which the levels of two factors share these parts."""
+    shared = sum(
+        np.sqrt(part) * rng.normal(size=levels.max() + 1)[levels]
+        for part, levels in zip(parts, both, strict=True)
+    )
+    return shared + np.sqrt(1.0 - sum(parts)) * rng.normal(size=both[0].size)
+
+
 def crossed():
     shares = ((0.2, 0.2), (0.0, 0.4), (0.4, 0.0), (0.0, 0.0))
     for (one, other), parts in product(FACTORS, shares):
         both, cells = np.divmod(np.arange(one * other), other), np.arange(one * other)
         rng, found, alone = np.random.default_rng(3), [], []
         for k in range(SAMPLES):
-            gain = sum(
-                np.sqrt(part) * rng.normal(size=levels.max() + 1)[levels]
-                for part, levels in zip(parts, both, strict=True)
-            ) + np.sqrt(1.0 - sum(parts)) * rng.normal(size=cells.size)
+            gain = of_factors(rng, both, parts)
             found.append(tested(gains(gain, cells, both), k, one < 10))
             if parts == (0.2, 0.2):
                 alone.append(tested(gains(gain, both[1]), k, False))
@@ -401,17 +402,15 @@ def crossed_lists():
         cells = packed(*both)
         rng, gaps, shares = np.random.default_rng(9), [], []
 
-        def together(rng=rng, both=both):
-            shared = sum(rng.normal(size=levels.max() + 1)[levels] for levels in both)
-            return np.sqrt(0.2) * shared + np.sqrt(0.6) * rng.normal(size=both[0].size)
-
         for _ in range(SAMPLES):
-            gold = study.upper_quarter(together())
+            gold = study.upper_quarter(of_factors(rng, both))
             if not 1 < gold.sum() < gold.size - 1:
                 continue
-            common = together()
+            common = of_factors(rng, both)
             a, b = (
-                lists.ListMembers.of(study.ranking(common + together() + gold, gold), (), cells)
+                lists.ListMembers.of(
+                    study.ranking(common + of_factors(rng, both) + gold, gold), (), cells
+                )
                 for _ in "ab"
             )
             n, few = np.array([round(0.2 * gold.size)]), study.warned([a.warn_of_few])

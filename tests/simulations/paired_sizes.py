@@ -228,8 +228,6 @@ def rows(repetitions=3_000):
     yield from found
 
 
-# -------------------------------------------------------------------------------------------- Sizes
-
 LEVEL = 0.05
 RULES = ("strict", "recentred", "below 0", "zero", "sign-flip", "t", "bca")
 DISCORDANT = {"0/1, 100 items, 10% discordant": 0.10, "0/1, 200 items, 2% discordant": 0.02}
@@ -318,8 +316,6 @@ def sizes_rows(repetitions=10_000):
             else:
                 yield kind, rule, size[rule], study.error(size[rule], repetitions), repetitions
 
-
-# --------------------------------------------------------------------------------- Family intervals
 
 SCORES = ("normal", "0/1", "[0, 1]")
 

@@ -77,8 +77,6 @@ def _asked(data, told):
     return found
 
 
-# ---------------------------------------------------------------------------------- Judged clusters
-
 POPULATIONS, SAMPLES = 100, 20
 HOW = ("10 groups", "20 groups", "a third of each")
 DESIGN = Design(1, "estimate", "ratio", 0.95)
@@ -147,8 +145,6 @@ def _drawn(how, cluster, rng):
     drawn = rng.choice(int(cluster.max()) + 1, int(how.split()[0]), replace=False)
     return np.isin(cluster, drawn)
 
-
-# --------------------------------------------------------------------------------------- Annotators
 
 VOTED, MORE = 2_000, 10_000
 CALLS = 50

@@ -10,7 +10,7 @@ from scipy import special
 from rankeval_pd.stats import clusters as cluster_totals
 from rankeval_pd.stats import judged as judged_sums
 from tests.simulations import study
-from tests.simulations.average_precision import truth, unpaired
+from tests.simulations.areas import truth, unpaired
 
 SAMPLES, CALLS = 2_000, 200
 KEYS = ["call", "setting", "quantity", "nominal"]
@@ -133,8 +133,6 @@ def rows():
             count = SAMPLES if np.ndim(share) == 0 else np.size(share)
             yield *key, np.mean(share), told, count, known[tuple(key)]
 
-
-# ----------------------------------------------------------------------------------- Orders of ties
 
 POSITIVE, TOTAL, SIZES = 120, 400, [20, 60, 150]
 

@@ -89,8 +89,6 @@ def rows():
         yield cells if len(found[0]) == 3 else [*cells, "", ""]
 
 
-# ---------------------------------------------------------------------------------------- Pointwise
-
 REPETITIONS = 300
 
 
@@ -111,8 +109,6 @@ def pointwise_rows():
             setting.last, REPETITIONS, *shares(found, 3),
         ]  # fmt: skip
 
-
-# ------------------------------------------------------------------------------------ Measure ranks
 
 MEASURES = 12
 
@@ -151,8 +147,6 @@ def measure_ranks_rows(samples=400):
             "se": round(float(error), 4),
         }  # fmt: skip
 
-
-# -------------------------------------------------------------------------------------- Curve bands
 
 SAMPLES = 2000
 CURVES = study.settings("curve_bands", "candidates", "prior", "shift", "steps")
@@ -209,8 +203,6 @@ def curve_bands_rows():
     for setting in CURVES:
         yield from one(*setting)
 
-
-# ------------------------------------------------------------------------------------------- Recall
 
 BANDS = 400
 

@@ -26,18 +26,6 @@ ASKED = {
 }  # fmt: skip
 
 
-def drawn(rng, n, positive, rates):
-    """Return samples of two scores of which those above 0 are accepted."""
-    gold = np.arange(n) < positive
-    common = rng.standard_normal((SAMPLES, n))
-    scores = {}
-    for name, (sensitivity, specificity) in zip("ab", rates, strict=True):
-        mean = np.where(gold, stats.norm.ppf(sensitivity), -stats.norm.ppf(specificity))
-        own = rng.standard_normal(common.shape)
-        scores[name] = mean + RHO**0.5 * common + (1 - RHO) ** 0.5 * own
-    return study.dataset(scores, gold)
-
-
 def truth(of, prevalence, sensitivity, specificity):
     tp, fp = prevalence * sensitivity, (1 - prevalence) * (1 - specificity)
     tn, fn = (1 - prevalence) * specificity, prevalence * (1 - sensitivity)
@@ -48,9 +36,13 @@ def truth(of, prevalence, sensitivity, specificity):
 def rows():
     settings = product(((120, 12), (120, 40), (400, 40), (400, 200)), RATES)
     for number, ((n, positive), rates) in enumerate(settings):
-        ask = drawn(np.random.default_rng([32, number]), n, positive, rates).rankeval.compare
+        rng, gold = np.random.default_rng([32, number]), np.arange(n) < positive
+        cuts = stats.norm.ppf([specificity for _, specificity in rates])
+        shifts = cuts + stats.norm.ppf([sensitivity for sensitivity, _ in rates])
+        ask = study.correlated(rng, gold, SAMPLES, shifts, RHO).rankeval.compare
+        above = dict(zip("ab", cuts, strict=True))
         found = {
-            name: ask("a", "b", threshold={"a": 0.0, "b": 0.0}, **asked).isel(pair=0, cut=0)
+            name: ask("a", "b", threshold=above, **asked).isel(pair=0, cut=0)
             for name, asked in ASKED.items()
         }
         for name, table in found.items():
@@ -72,8 +64,6 @@ def rows():
                 "coverage": study.held(table, true), "warned": warned, "samples": SAMPLES,
             }  # fmt: skip
 
-
-# --------------------------------------------------------------------------------- Choose threshold
 
 SETTINGS = study.settings(
     "choose_threshold", "n_candidates", "prevalence", "quality", "question", "wanted"
@@ -122,8 +112,6 @@ def choose_threshold_rows(samples=2_000):
     for setting in SETTINGS:
         yield run(*setting, samples)
 
-
-# --------------------------------------------------------------------------------------------- Sets
 
 REPEATED = 20_000
 LEVEL = 0.95

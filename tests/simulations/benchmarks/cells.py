@@ -81,18 +81,15 @@ def _resampled(name, statistic, **options):
     return ask
 
 
+_SKLEARN = {
+    "precision_recall_curve": "precision_recall", "det_curve": "det", "roc_auc_score": "area",
+    "average_precision_score": "area('ap')",
+}  # fmt: skip
 #: of each peer: the method of which it does at least a part, and its call
 _PEERS = {
     "candidates": {
         "scikit-learn: roc_curve": ("roc", _sklearn("roc_curve", drop_intermediate=False)),
-        "scikit-learn: precision_recall_curve": (
-            "precision_recall", _sklearn("precision_recall_curve"),
-        ),
-        "scikit-learn: det_curve": ("det", _sklearn("det_curve")),
-        "scikit-learn: roc_auc_score": ("area", _sklearn("roc_auc_score")),
-        "scikit-learn: average_precision_score": (
-            "area('ap')", _sklearn("average_precision_score"),
-        ),
+        **{f"scikit-learn: {name}": (method, _sklearn(name)) for name, method in _SKLEARN.items()},
         "polars: top_k, 3 n": ("nbest_precision, 3 n", _polars),
         "NumPy: argpartition, 3 n": ("nbest_precision, 3 n", _partition),
     },

@@ -74,21 +74,13 @@ def settings_of(claim):
     above = claim.promise in ("size", "width", "warned")
     lacking = share - nominal if above else nominal - share
     named = rows[claim.settings.split()].to_dict("records")
-    return pd.DataFrame(
-        {
-            "question": claim.question,
-            "procedure": claim.procedure,
-            "use": claim.use,
-            "promise": claim.promise,
-            "nominal": nominal,
-            "simulated": share,
-            "error": error,
-            "setting": [_said(setting) for setting in named],
-            "lacking": lacking,
-            "short": lacking > ERRORS * error,
-            "source": claim.source,
-        }
-    )
+    said = {name: getattr(claim, name) for name in ("question", "procedure", "use", "promise")}
+    found = {
+        "nominal": nominal, "simulated": share, "error": error,
+        "setting": [_said(setting) for setting in named],
+        "lacking": lacking, "short": lacking > ERRORS * error, "source": claim.source,
+    }  # fmt: skip
+    return pd.DataFrame(said | found)
 
 
 @functools.cache
@@ -125,18 +117,15 @@ def shortfalls(table, use):
     found = found[distant.groupby([found[x] for x in together]).transform("any")]
     counts = found.groupby(together, sort=False).size()
     worst = found.groupby(together, sort=False).head(1)
-    return pd.DataFrame(
-        {
-            "procedure": worst["procedure"],
-            "target": [_promise(*x) for x in worst[["promise", "nominal"]].itertuples(index=False)],
-            "short": [counts[key] for key in worst[together].itertuples(index=False, name=None)],
-            "worst": [
-                f"{_share(value)}±{_share(error)}"
-                for value, error in worst[["simulated", "error"]].itertuples(index=False)
-            ],
-            "worst setting": worst["setting"],
-        }
-    )
+    promised = worst[["promise", "nominal"]].itertuples(index=False)
+    reached = worst[["simulated", "error"]].itertuples(index=False)
+    return pd.DataFrame({
+        "procedure": worst["procedure"],
+        "target": [_promise(*x) for x in promised],
+        "short": [counts[key] for key in worst[together].itertuples(index=False, name=None)],
+        "worst": [f"{_share(value)}±{_share(error)}" for value, error in reached],
+        "worst setting": worst["setting"],
+    })  # fmt: skip
 
 
 def _promised(mine):
@@ -158,18 +147,14 @@ def summary(table):
     for (question, use, name), mine in table.groupby(keys, sort=False):
         promises = [part for _, part in mine.groupby(["promise", "source"], sort=False)]
         lost = [part.loc[part["lacking"].idxmax()] for part in promises if part["short"].any()]
-        rows.append(
-            {
-                "question": question,
-                "use": use,
-                "procedure": name,
-                "worst (median)": "; ".join(_promised(part) for part in promises),
-                "settings": len(mine),
-                "short": int(mine["short"].sum()),
-                "far": int(far(mine).sum()),
-                "worst setting": "; ".join(dict.fromkeys(row["setting"] for row in lost)),
-            }
-        )
+        row = dict(zip(keys, (question, use, name), strict=True))
+        row["worst (median)"] = "; ".join(_promised(part) for part in promises)
+        row |= {
+            "settings": len(mine),
+            "short": int(mine["short"].sum()),
+            "far": int(far(mine).sum()),
+        }
+        rows.append(row | {"worst setting": "; ".join(dict.fromkeys(x["setting"] for x in lost))})
     return pd.DataFrame(rows)
 
 
