@@ -581,6 +581,7 @@ def compare(
             f"test={test!r} and n=None: this test takes milliseconds for each n. Pass the list"
             " sizes that you need, or test='midp', which is nearly as powerful."
         )
+    errors.check_choice("ci", ci, stats.DIFFERENCE_INTERVALS)
     if clustered:
         how = replace(how, test="cluster", ci="cluster")
     if chosen.ties == "expected":

@@ -281,7 +281,7 @@ def conservative_log_ratio(t: Cells, *, tail: float = 0.025) -> FloatArray:
     result = np.where(known, 0.0, np.nan)
     for side, shifts, count in ((1.0, (0.0, 1.0), o11), (-1.0, (1.0, 0.0), o21)):
         some = known & (attracted == (side > 0.0)) & (count > 0)
-        wanted = BetaTail((shifts,), tail, upper=side < 0.0)
+        wanted = BetaTail(shifts, tail, upper=side < 0.0)
         limit = beta_logits(o11[some], o21[some], wanted)
         limit = limit / math.log(2.0) + np.log2(second[some] / first[some])
         result[some] = side * np.maximum(side * limit, 0.0)

@@ -71,7 +71,7 @@ def tails(i: AnyArray, total: AnyArray | float, positive: AnyArray | float, n: A
     # (neither + 1)), and for P(i - 1) / P(i) the two pairs are swapped
     only_listed, only_positive = n - inside, positive - inside
     neither = (total - positive) - n + inside
-    [series] = series_sums(
+    series = series_sum(
         np.where(above_mode, only_positive, inside),
         np.where(above_mode, only_listed, neither),
         np.where(above_mode, inside, only_positive) + 1.0,
@@ -100,29 +100,28 @@ class Tails(NamedTuple):
     pmf: FloatArray  #: log P(X = i)
 
 
-def series_sums(
+def series_sum(
     a: FloatArray,
     b: FloatArray,
     c: FloatArray,
     d: FloatArray,
     weight: float | FloatArray = 1.0,
-    highest_power: int = 0,
 ) -> FloatArray:
     """Return the sum over m >= 1 of the product over t < m of weight (a-t)(b-t) / ((c+t)(d+t)).
 
-    The first axis is for further sums, with terms times powers of m. The ratios decrease with t and
-    reach 0 at t = min(a, b), where a and b are integers; c and d are positive. If b and d, or a or
-    c, are infinite, their factors are 1. The relevant terms span about eight standard deviations.
+    The ratios decrease with t and reach 0 at t = min(a, b), where a and b are integers; c and d are
+    positive. If b and d, or a or c, are infinite, their factors are 1. The relevant terms span
+    about eight standard deviations.
     """
     factors = np.array(np.broadcast_arrays(a, b, c, d, weight), dtype=float)
     flat = factors.reshape(5, -1)
     infinite: Any = np.isinf(flat[:3]).all(axis=1)
     no_a, no_b, no_c = infinite
-    out = np.zeros((highest_power + 1, flat.shape[1]))
+    out = np.zeros(flat.shape[1])
     for start in range(0, flat.shape[1], _SUMS_AT_ONCE):
         active = np.arange(start, min(start + _SUMS_AT_ONCE, flat.shape[1]))
         a, b, c, d, weights = flat[:, active]
-        term, totals, m = np.ones_like(a), np.zeros((highest_power + 1, a.size)), 0.0
+        term, total = np.ones_like(a), np.zeros(a.size)
         ratio, denominator = np.empty_like(a), np.empty_like(a)
         uniform = bool((weights == 1.0).all())
         while active.size:
@@ -143,22 +142,18 @@ def series_sums(
                 if not uniform:
                     ratio *= weights
                 term *= ratio
-                totals[0] += term
-                m += 1.0
-                for power in range(1, highest_power + 1):
-                    totals[power] += m**power * term
+                total += term
                 a -= 1.0
                 c += 1.0
             # also stop sums that have overflowed, because they never converge
-            last = totals[highest_power]
-            going = (m**highest_power * term > _NEGLIGIBLE * last) & np.isfinite(last)
+            going = (term > _NEGLIGIBLE * total) & np.isfinite(total)
             # copying costs more than summing, so compress after a quarter of the sums is done
             if np.count_nonzero(going) <= 0.75 * active.size:
-                out[:, active] = totals
-                active, term, totals = active[going], term[going], totals[:, going]
+                out[active] = total
+                active, term, total = active[going], term[going], total[going]
                 a, b, c, d, weights = a[going], b[going], c[going], d[going], weights[going]
                 ratio, denominator = ratio[going], denominator[going]
-    return out.reshape(highest_power + 1, *factors.shape[1:])
+    return out.reshape(factors.shape[1:])
 
 
 def _tails_from_series(
@@ -336,7 +331,7 @@ def tails_of_binomial(i: AnyArray, n: AnyArray, z: AnyArray | float) -> Tails:
     # sum one series only: upward from i if i is at or above the mode, otherwise downward
     up, down = n - inside, inside
     odds = zs / (1.0 - zs)
-    [series] = series_sums(
+    series = series_sum(
         np.where(proper, np.where(above_mode, up, down), 0.0),
         infinite,
         np.where(above_mode, down, up) + 1.0,
@@ -374,7 +369,7 @@ def log_betainc(a: FloatArray, b: FloatArray, z: float | FloatArray) -> FloatArr
         )
         # ratios (n + t) z / (a + 1 + t): the signs of -n and -z cancel
         infinite = np.full_like(a, np.inf)
-        [series] = series_sums(-n, infinite, a + 1.0, infinite, -z)
+        series = series_sum(-n, infinite, a + 1.0, infinite, -z)
         result = np.asarray(result)
         result[tiny] = lead + np.log1p(series)
     return result
@@ -398,9 +393,9 @@ def poisson_tails(i: AnyArray, mean: AnyArray | float) -> Tails:
         x, m = inside[here], np.where(mean[here] > 0.0, mean[here], 1.0)
         infinite = np.full_like(x, np.inf)
         if side:  # ratios mean/(i + 1), mean/(i + 2), ...
-            [result] = series_sums(infinite, infinite, x + 1.0, infinite, mean[here])
+            result = series_sum(infinite, infinite, x + 1.0, infinite, mean[here])
         else:  # ratios i/mean, (i - 1)/mean, ...
-            [result] = series_sums(x, infinite, infinite, infinite, 1.0 / m)
+            result = series_sum(x, infinite, infinite, infinite, 1.0 / m)
         series[here] = result
     return _tails_from_series(i, (lowest, highest), lp, series, above_mode)
 

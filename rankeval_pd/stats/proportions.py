@@ -20,9 +20,9 @@ Limits = tuple[FloatArray, FloatArray]
 
 
 class BetaTail(NamedTuple):
-    """The tail probability at a limit: the mean of the tails of Beta(tp + a, fp + b)."""
+    """The tail probability at a limit, of Beta(tp + a, fp + b)."""
 
-    shifts: tuple[tuple[float, float], ...]  #: each (a, b)
+    shift: tuple[float, float]  #: (a, b)
     tail: float
     upper: bool
 
@@ -35,10 +35,10 @@ def _beta_limits(
     n: AnyArray,
     level: float,
     *,
-    lower: tuple[tuple[float, float], ...],
-    upper: tuple[tuple[float, float], ...],
+    lower: tuple[float, float],
+    upper: tuple[float, float],
 ) -> Limits:
-    """Return the limits at which means of tails of Beta(tp + a, fp + b) are (1 - level)/2."""
+    """Return the limits at which the tails of Beta(tp + a, fp + b) are (1 - level)/2."""
     tail = (1.0 - level) / 2.0
     tp, n = np.broadcast_arrays(np.asarray(tp, dtype=float), np.asarray(n, dtype=float))
     fp = n - tp
@@ -49,10 +49,10 @@ def _beta_limits(
     return np.minimum(low, high), high  # at tiny levels, both limits are equal up to rounding
 
 
-clopper_pearson = partial(_beta_limits, lower=(_AT_LEAST,), upper=(_MORE,))
+clopper_pearson = partial(_beta_limits, lower=_AT_LEAST, upper=_MORE)
 """Clopper-Pearson limits, which invert one-sided tests at (1 - level)/2."""
 
-jeffreys = partial(_beta_limits, lower=(_JEFFREYS,), upper=(_JEFFREYS,))
+jeffreys = partial(_beta_limits, lower=_JEFFREYS, upper=_JEFFREYS)
 """The quantiles of Beta(tp + 1/2, n - tp + 1/2), with 0 at tp = 0 and 1 at tp = n."""
 
 
@@ -67,9 +67,7 @@ def beta_quantile(tp: FloatArray, fp: FloatArray, wanted: BetaTail) -> FloatArra
     If both counts are 100 or more, quantiles come from one polynomial (:func:`fit_expansion`), also
     for single counts, because a limit must not depend on other counts.
     """
-    # for the mean of two beta tails, a and b are the means of their parameters
-    shift_a, shift_b = np.mean(wanted.shifts, axis=0)
-    a, b = tp + shift_a, fp + shift_b
+    a, b = tp + wanted.shift[0], fp + wanted.shift[1]
     large = np.minimum(a, b) >= LEAST_EXPANDED
     coefficients = None
     if large.any():
@@ -106,7 +104,7 @@ def beta_quantile(tp: FloatArray, fp: FloatArray, wanted: BetaTail) -> FloatArra
 @lru_cache(maxsize=64)
 def _cached_expansion(wanted: BetaTail) -> Coefficients | None:
     """Return the polynomial for the quantiles of a tail, or None if it is not accurate enough."""
-    shift = np.mean(wanted.shifts, axis=0)
+    shift = wanted.shift
     return fit_expansion(lambda a, b: beta_logits(a - shift[0], b - shift[1], wanted))
 
 
@@ -121,31 +119,28 @@ def beta_logits(tp: FloatArray, fp: FloatArray, wanted: BetaTail) -> FloatArray:
     if wanted.upper:
         at_zero, at_one = at_one, at_zero
     sign = 1.0 - 2.0 * wanted.upper
-    target, parts = np.log(wanted.tail), len(wanted.shifts)
+    target = np.log(wanted.tail)
     # start at the approximate quantile of Abramowitz and Stegun (1964), 26.5.22
-    shift_a, shift_b = np.mean(wanted.shifts, axis=0)
-    a, b = tp + shift_a, fp + shift_b
+    a, b = tp + wanted.shift[0], fp + wanted.shift[1]
     y = sign * float(-scipy.special.ndtri(wanted.tail))
     u, v = 1.0 / np.maximum(2.0 * a - 1.0, 0.5), 1.0 / np.maximum(2.0 * b - 1.0, 0.5)
     h, k = 2.0 / (u + v), (y * y - 3.0) / 6.0
     w = y * np.sqrt(np.maximum(h + k, 0.0)) / h - (v - u) * (k + 5.0 / 6.0 - 2.0 / (3.0 * h))
     x: FloatArray = np.log(a / b) - 2.0 * w
-    # (shift, count); logits are infinite for tiny fractional counts, if the quantile rounds to 0, 1
-    shifts = np.array(wanted.shifts).T[:, :, np.newaxis]
-    a, b = tp + shifts[0], fp + shifts[1]
-    few = np.flatnonzero(np.minimum(tp, fp) + np.min(wanted.shifts) < _FRACTION_OF_SUCCESS)
+    # logits are infinite for tiny fractional counts, if the quantile rounds to 0 or 1
+    few = np.flatnonzero(np.minimum(tp, fp) + min(wanted.shift) < _FRACTION_OF_SUCCESS)
     if few.size:
-        area_0 = at_zero(a[:, few], b[:, few], _LEAST_QUANTILE).mean(axis=0)
-        area_1 = at_one(b[:, few], a[:, few], _LEAST_QUANTILE).mean(axis=0)
+        area_0 = at_zero(a[few], b[few], _LEAST_QUANTILE)
+        area_1 = at_one(b[few], a[few], _LEAST_QUANTILE)
         x[few[sign * (area_0 - wanted.tail) > 0.0]] = -np.inf
         x[few[sign * (area_1 - wanted.tail) < 0.0]] = np.inf
     active = np.flatnonzero(np.isfinite(x))
-    a, b = a[:, active], b[:, active]
+    a, b = a[active], b[active]
     log_beta = scipy.special.betaln(a, b)
     for _ in range(100):
         now = x[active]
         p, q = scipy.special.expit(now), scipy.special.expit(-now)
-        tails = np.asarray(at_zero(a, b, p), dtype=float)
+        area = np.asarray(at_zero(a, b, p), dtype=float)
         successes, trials, share = b, a, q  # I_p(a, b) is the upper tail of Beta(b, a) at q
         if wanted.upper:
             successes, trials, share = a, b, p
@@ -153,18 +148,14 @@ def beta_logits(tp: FloatArray, fp: FloatArray, wanted: BetaTail) -> FloatArray:
         rare = (successes <= _FEW_TERMS) & (trials >= _MANY_TRIALS)
         rare &= successes == np.floor(successes)
         if rare.any():
-            tails[rare] = _rare_tail(
-                successes[rare], trials[rare], np.broadcast_to(share, rare.shape)[rare]
-            )
-        # mean tail, its first derivative in x = logit p, and its second
-        mass = np.exp(
+            area[rare] = _rare_tail(successes[rare], trials[rare], share[rare])
+        # the tail, its first derivative in x = logit p, and its second
+        density = np.exp(  # p (1 - p) times the density
             a * scipy.special.log_expit(now) + b * scipy.special.log_expit(-now) - log_beta
         )
-        area = tails.sum(axis=0)
-        density = mass.sum(axis=0)  # p (1 - p) times the density
-        bend = (mass * (a - (a + b) * p)).sum(axis=0)
+        bend = density * (a - (a + b) * p)
         with silent_division():
-            gap = np.log(area / parts) - target
+            gap = np.log(area) - target
             first = sign * density / area
             second = sign * bend / area - first * first
             newton = np.clip(-gap / first, -_LONGEST_STEP, _LONGEST_STEP)
@@ -172,12 +163,12 @@ def beta_logits(tp: FloatArray, fp: FloatArray, wanted: BetaTail) -> FloatArray:
         step = np.where((np.abs(gap) < _HALLEY_RANGE) & np.isfinite(halley), halley, newton)
         # if a tail underflowed, x is too extreme: move halfway back to the middle
         lost = (area == 0.0) | ~np.isfinite(step)
-        step = np.where(lost, 0.5 * (np.log(a[0] / b[0]) - now), step)
+        step = np.where(lost, 0.5 * (np.log(a / b) - now), step)
         x[active] += step
         going = np.abs(step) > _LAST_STEP
         if not going.any():
             break
-        active, a, b, log_beta = active[going], a[:, going], b[:, going], log_beta[:, going]
+        active, a, b, log_beta = active[going], a[going], b[going], log_beta[going]
     return x
 
 

@@ -37,8 +37,8 @@ from tests.stats import exact
 
 # shifts (a, b) of the distributions Beta(tp + a, fp + b) whose mean tail is (1 - level)/2
 SHIFTS = {  # of the lower and of the upper limit
-    "clopper-pearson": (((0.0, 1.0),), ((1.0, 0.0),)),
-    "jeffreys": (((0.5, 0.5),), ((0.5, 0.5),)),
+    "clopper-pearson": ((0.0, 1.0), (1.0, 0.0)),
+    "jeffreys": ((0.5, 0.5), (0.5, 0.5)),
 }
 
 HARD = [  # tp, n, level
@@ -67,18 +67,15 @@ def test_published_intervals():
         assert_array_equal(np.round(INTERVALS[ci](200, 500, 0.95), 5), limits)
 
 
-def beta_tail(p, tp, fp, shifts, upper):
-    """Return the mean tail beyond p, with 50 digits."""
-    tails = [
-        exact.betainc(fp + b, tp + a, 1 - p) if upper else exact.betainc(tp + a, fp + b, p)
-        for a, b in shifts
-    ]
-    return sum(tails) / len(tails)
+def beta_tail(p, tp, fp, shift, upper):
+    """Return the tail beyond p, with 50 digits."""
+    a, b = tp + shift[0], fp + shift[1]
+    return exact.betainc(b, a, 1 - p) if upper else exact.betainc(a, b, p)
 
 
 def limits_and_errors(ci, tp, n, level):
-    for limit, shifts, upper in zip(INTERVALS[ci](tp, n, level), SHIFTS[ci], (0, 1), strict=True):
-        tail = partial(beta_tail, tp=tp, fp=n - tp, shifts=shifts, upper=upper)
+    for limit, shift, upper in zip(INTERVALS[ci](tp, n, level), SHIFTS[ci], (0, 1), strict=True):
+        tail = partial(beta_tail, tp=tp, fp=n - tp, shift=shift, upper=upper)
         yield float(limit), exact.root_error(tail, float(limit), (1 - mpf(level)) / 2)
 
 
@@ -237,13 +234,12 @@ def test_wilson_without_a_level():
 def test_quantiles_are_those_found_by_tails(ci, level):
     rng = np.random.default_rng(0)
     a, b = LEAST_EXPANDED * np.exp(rng.random((2, 500)) * np.log(1e4))
-    for upper, shifts in enumerate(SHIFTS[ci]):
-        tail = BetaTail(shifts, (1.0 - level) / 2.0, bool(upper))
+    for upper, shift in enumerate(SHIFTS[ci]):
+        tail = BetaTail(shift, (1.0 - level) / 2.0, bool(upper))
         if proportions._cached_expansion(tail) is None:
             assert tuple(map(int, scipy.__version__.split(".")[:2])) < (1, 17)
             pytest.skip("the tails of older versions of SciPy are too noisy for a polynomial")
-        counts = (x - shift for x, shift in zip((a, b), np.mean(shifts, axis=0), strict=True))
-        counts = tuple(counts)
+        counts = a - shift[0], b - shift[1]
         logits = proportions.beta_logits(*counts, tail)
         found = proportions.beta_quantile(*counts, tail)
         assert_allclose(found, special.expit(logits), rtol=3e-13)

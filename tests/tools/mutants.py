@@ -139,7 +139,6 @@ FAULTS = [
         ("half = log_pmf + np.log(0.5 + series)", "half = log_pmf + np.log1p(series)"),
         ("np.minimum([strict, whole, half], 0.0)", "np.minimum([whole, whole, half], 0.0)"),
         ("above_mode, [whole, strict, half]", "above_mode, [whole, whole, half]"),
-        ("totals[power] += m**power * term", "totals[power] += m * term"),
         ("_NEGLIGIBLE = 1e-18", "_NEGLIGIBLE = 1e-8"),
         ("_LOG_HALF = math.log(0.5)", "_LOG_HALF = -1e9"),
     ),
@@ -218,9 +217,8 @@ FAULTS = [
     # ----------------------------------------------------------------------------------- intervals
     *_in(
         "proportions.py", "stats/proportions stats/differences",
-        ("lower=(_AT_LEAST,), upper=(_MORE,)", "lower=(_MORE,), upper=(_AT_LEAST,)"),
-        ("lower=(_JEFFREYS,), upper", "lower=((1.0, 1.0),), upper"),
-        ("gap = np.log(area / parts) - target", "gap = np.log(area) - target"),
+        ("lower=_AT_LEAST, upper=_MORE", "lower=_MORE, upper=_AT_LEAST"),
+        ("lower=_JEFFREYS, upper", "lower=(1.0, 1.0), upper"),
         ("z2 * (z2 + 4.0 * tp", "z2 * (z2 + 2.0 * tp"),
         ("(2.0 * (size + z2))", "(2.0 * size + z2)"),
         ("for k in range(1, int(a.max())):", "for k in range(1, int(a.max()) - 1):"),
