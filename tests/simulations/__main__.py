@@ -19,13 +19,11 @@ import rankeval_pd
 #: other tables that a script makes, by ``..._rows``, from the same draws
 ALSO = {
     "areas": ("area_laws", "average_precision", "early", "unpaired"),
-    "assurance": ("plans",),
     "boards": ("factors", "skewness"),
-    "clusters": ("cluster_areas", "dependence"),
+    "clusters": ("cluster_areas", "dependence", "query_means", "query_tests"),
     "equivalence": ("differences", "enumerated"),
     "paired_sizes": ("family_intervals", "sizes"),
-    "partly_judged": ("annotators", "judged_clusters"),
-    "query_tests": ("query_means",),
+    "partly_judged": ("annotators", "assurance", "judged_clusters", "plans"),
     "second_audit_rankings": ("tie_orders",),
     "simultaneous": ("curve_bands", "measure_ranks", "pointwise", "recall"),
     "thresholds": ("choose_threshold", "sets"),

@@ -142,10 +142,7 @@ def measure_ranks_rows(samples=400):
         ]
         rate = float(np.mean(right))
         error = stats.sem(right) if 0 < rate < 1 else 1 / times
-        yield {
-            "spread": spread, "asked": str(asked), "repetitions": times, "all_ranks_cover": rate,
-            "se": round(float(error), 4),
-        }  # fmt: skip
+        yield spread, str(asked), times, rate, round(float(error), 4)
 
 
 SAMPLES = 2000
@@ -192,10 +189,7 @@ def one(size, prior, shift, steps):
                 found[space].append((held, float(each), float(np.mean(high - low))))
     for space, known in found.items():
         band, each, width = np.mean(known, axis=0).round(4)
-        yield {
-            "candidates": size, "prior": prior, "shift": shift, "steps": steps, "curve": space,
-            "samples": len(known), "band": band, "each": each, "width": width,
-        }  # fmt: skip
+        yield size, prior, shift, steps, space, len(known), band, each, width
 
 
 def curve_bands_rows():

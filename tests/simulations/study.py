@@ -21,9 +21,6 @@ def settings(table, *columns):
     return [*found.drop_duplicates().itertuples(index=False, name=None)]
 
 
-# ------------------------------------------------------------------------------------------ shares
-
-
 def covers(low, high, truth):
     return (low <= truth + ROOM) & (truth - ROOM <= high)
 
@@ -56,9 +53,6 @@ def warned(calls):
             call()
         told.append(bool(found))
     return float(np.mean(told))
-
-
-# ------------------------------------------------------------------------------------------ scores
 
 
 def together(rng, cluster, icc):
@@ -107,9 +101,6 @@ def ranking(score, gold):
 def beyond(cut, quality, prevalence):
     """Return the share of true positives, and of others, above a score of the population."""
     return prevalence * special.ndtr(quality - cut), (1 - prevalence) * special.ndtr(-cut)
-
-
-# ----------------------------------------------------------------------------------------- systems
 
 
 def options(

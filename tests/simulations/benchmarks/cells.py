@@ -44,8 +44,6 @@ CELLS = {"candidates": {}, "items": {}, "queries": {}}
 for _of, _name, _columns, _call in pd.read_csv(Path(__file__).with_name("calls.csv")).to_numpy():
     CELLS[_of][_name] = _asking(_of, _columns, _call)
 
-# ----------------------------------------------------- what peers need for a part of the same work
-
 
 def _sklearn(name, **options):
     def ask(data):

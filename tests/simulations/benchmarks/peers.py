@@ -81,8 +81,6 @@ def of_lists():
     ]  # fmt: skip
 
 
-# ----------------------------------------------------------------------------------------- queries
-
 METRICS = ["P@10", "R@100", "RR", "AP", "nDCG", "nDCG@10", "Bpref"]
 RUNS, QUERIES, DEPTH, COLLECTION = 17, 100, 1000, 528_155
 
@@ -133,8 +131,6 @@ def of_queries():
     work = f"`read_trec` and `per_query`, {len(METRICS)} metrics, {title}"
     return [(work, took[0], "ir_measures", took[1])]
 
-
-# ----------------------------------------------------------------------------------------- systems
 
 SYSTEMS, SEGMENTS = 4, 3_000
 

@@ -70,9 +70,6 @@ def _percent(share, digits=1):
     return f"{100 * share:.{digits}f}%"
 
 
-# ------------------------------------------------------------------------------------------- Evert
-
-
 def evert():
     names = {"log.like": "G2", "t.score": "t", "chisq": "X2", "freq": "f"}
     frame = rankeval_pd.datasets.load_krenn_ppv().set_index(["PP", "verb"]).rename(columns=names)
@@ -142,8 +139,6 @@ def evert():
 def _sizes(holds):
     return f"{int(holds.sum()):,} of {len(holds):,}"
 
-
-# --------------------------------------------------------------------------------------- Macskassy
 
 PAPERS_READ = {"n_candidates": 117, "n_positive": 47}
 TEXT = [  # sizes that a cell was made with, and those that the paper's text gives
@@ -215,9 +210,6 @@ def _claims():
     return found
 
 
-# -------------------------------------------------------------------------------- Berg-Kirkpatrick
-
-
 def berg_kirkpatrick():
     noise = np.sqrt(0.05 * 0.95 / 1e6)
     slope = np.log(3.00 / 0.22) / np.log(24_000 / 100)
@@ -242,8 +234,6 @@ def berg_kirkpatrick():
     because = "the systems' outputs were not published"
     return [*checked("berg_kirkpatrick", found), *closed("berg_kirkpatrick", because)]
 
-
-# -------------------------------------------------------------------------------------------- page
 
 PAPERS = {"evert": evert, "macskassy": macskassy, "berg_kirkpatrick": berg_kirkpatrick}
 
