@@ -25,10 +25,7 @@ SAMPLES = 2_000
 
 
 def sample(rng, n_clusters, sizes, icc, strength, gain=0.0):
-    """Return candidates of clusters, two measures, and 25% true positives.
-
-    ``gain`` is by how much the true positives' scores are higher under the first measure.
-    """
+    """Return candidates of clusters, 25% positives, whose first scores are higher by a gain."""
     size = np.full(n_clusters, 5) if sizes == "5" else rng.integers(1, 51, n_clusters)
     cluster = np.repeat(np.arange(n_clusters), size)
     gold = study.upper_quarter(study.together(rng, cluster, icc))

@@ -75,10 +75,7 @@ def gain_of(kind):
 
 
 def clustered(rng, groups, sets, *, equal):
-    """Return test sets whose items are alike within groups: half of the variance is the group's.
-
-    A group has ten items, or from about 2 to 50.
-    """
+    """Return test sets: half of the variance is of groups of ten items, or of about 2 to 50."""
     places = (np.arange(groups) + 0.5) / groups
     sizes = np.maximum(1, np.rint(2.0 * 25.0**places)).astype(int)
     cluster = np.repeat(np.arange(groups), 10 if equal else sizes)

@@ -95,10 +95,7 @@ def population(groups, kind, icc, rng):
 
 
 def answers(gold, score, cluster, judged, n):
-    """Return estimates and limits, (3, sample); without clusters candidates are independent.
-
-    ``judged`` is (sample, candidate).
-    """
+    """Return estimates and limits, (3, sample), where these (sample, candidate) are judged."""
     label = gold & judged
     rankings = [study.ranking(np.broadcast_to(x, label.shape), label) for x in score]
     judgments = judged_lists.Judgments(

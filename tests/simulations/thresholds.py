@@ -14,12 +14,9 @@ from tests.simulations import study
 SAMPLES = 2_000
 RHO = 0.6
 RATES = (  # sensitivity and specificity of a, then of b
-    ((0.8, 0.8), (0.8, 0.8)),
-    ((0.6, 0.95), (0.6, 0.95)),
-    ((0.9, 0.7), (0.7, 0.7)),
-    ((0.8, 0.9), (0.8, 0.75)),
-    ((0.85, 0.9), (0.7, 0.8)),
-)
+    ((0.8, 0.8), (0.8, 0.8)), ((0.6, 0.95), (0.6, 0.95)), ((0.9, 0.7), (0.7, 0.7)),
+    ((0.8, 0.9), (0.8, 0.75)), ((0.85, 0.9), (0.7, 0.8)),
+)  # fmt: skip
 ASKED = {
     "recall": {"of": "recall"}, "specificity": {"of": "specificity"}, "npv": {"of": "npv"},
     "precision": {}, "precision, kosinski": {"test": "kosinski"},
