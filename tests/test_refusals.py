@@ -12,7 +12,7 @@ import pytest
 import rankeval_pd
 from rankeval_pd.errors import UnknownNameError
 from tests.tools.fuzz.__main__ import is_clear
-from tests.tools.fuzz.calls import aliases, literals
+from tests.tools.fuzz.calls import literals
 from tests.walks import (
     CELLED,
     ITEMS,
@@ -49,10 +49,9 @@ SPELLED_OUT = {"pool": "pass 'retrieved', 'all'", "kind": "pass either list size
 
 
 def test_a_choice_that_is_not_one_of_its_values_is_refused_with_those_that_are():
-    known = aliases()
     for name in some(without(METHODS, "summary"), 0):  # which is of lists and of metrics
         for option in parameters(name):
-            values = [x for x in literals(option, QUESTIONS[name], known) if isinstance(x, str)]
+            values = [x for x in literals(option, QUESTIONS[name]) if isinstance(x, str)]
             if not values or option == "n":
                 continue
             error = refusal(name, **{option: "nonsense"})
@@ -69,10 +68,10 @@ def test_a_choice_that_is_not_one_of_its_values_is_refused_with_those_that_are()
 @pytest.mark.full
 def test_every_value_of_a_choice_is_answered_or_refused_clearly():
     """What does not go with the other options is said."""
-    known, tables = aliases(), 0
+    tables = 0
     for name in METHODS:
         for option in parameters(name):
-            for value in literals(option, QUESTIONS[name], known):
+            for value in literals(option, QUESTIONS[name]):
                 found = answered(name, **{option: value})
                 refused = isinstance(found, Exception)
                 assert not refused or is_clear(found), f"{name}({option}={value!r}): {found!r}"

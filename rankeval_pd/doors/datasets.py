@@ -159,7 +159,7 @@ def _checked(data: xr.Dataset, question: Question) -> tuple[xr.Dataset, Question
         for name in (dim, *question.header):
             check_dimension(data, name)
         return data, question
-    if dim not in data.dims:
+    if not is_known(dim, data.dims):
         raise ValueError(
             f"dim={dim!r} is not a dimension of data, which has the dimensions"
             f" {listed(data.dims)}. Pass the candidate dimension as dim=..."
@@ -313,7 +313,8 @@ def _columns_of(data: xr.Dataset, question: Question) -> Columns:
     if question.scored and given is not None:
         scores = [x for x in as_names(given, columns) if x in columns]
     elif question.scored:
-        out = {*golds, *roles, *question.named("exclude")}
+        excluded = (x for x in question.named("exclude") if is_known(x, columns))
+        out = {*golds, *roles, *excluded}
         scores = [x for x, v in columns.items() if is_score(v.dtype) and x not in out]
     meant = [*golds, *scores, *roles]
     used = {d for x in meant for d in columns[x].dims}

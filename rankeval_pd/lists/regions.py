@@ -242,11 +242,12 @@ def region_tests(
         p_value = stats.score_test(tp_a, n_a, tp_b, n_b, how.alternative)
     elif how.test in OTHER_TESTS:
         there = np.broadcast_to(True if exists is None else exists, tp_a.shape)
-        test: Callable[..., FloatArray] = stats.mcnemar_test
-        if how.test == "boschloo":
-            test = partial(stats.boschloo, progress=_with_bar)
+        tests: dict[str, Callable[..., FloatArray]] = {
+            "mcnemar": stats.mcnemar_test,
+            "boschloo": partial(stats.boschloo, progress=_with_bar),
+        }
         p_value = np.full(tp_a.shape, np.nan)
-        p_value[there] = test(*(x[there] for x in table), how.alternative)
+        p_value[there] = tests[how.test](*(x[there] for x in table), how.alternative)
     # mid-p assumes binomial counts and could contradict the test in the row
     return p_value, np.where(how.phi == 1.0, exact.p_mid, np.nan)
 

@@ -34,7 +34,7 @@ import pandas as pd
 import xarray as xr
 
 import rankeval_pd
-from tests.tools.fuzz.calls import MEASURES, Call, Planner, data_of
+from tests.tools.fuzz.data import MEASURES, Call, data_of
 
 ROOT = Path(__file__).resolve().parents[2]
 CLOSE = 1e-12  # relative
@@ -292,6 +292,8 @@ def main() -> int:
     parser.add_argument("--only", metavar="METHOD")
     parser.add_argument("--case", type=int)
     chosen = parser.parse_args()
+    from tests.tools.fuzz.calls import Planner  # which the old package need not have
+
     planner = Planner(chosen.seed, chosen.only)
     numbers = range(chosen.calls) if chosen.case is None else [chosen.case]
     calls = [planner.call(number) for number in numbers]
@@ -308,7 +310,7 @@ def main() -> int:
         counts[call.method, call.form, found] += 1
         if found == "differs" or chosen.case is not None:
             more = [f"and {len(lines) - MOST} more"] if len(lines) > MOST else []
-            print(call, *lines[:MOST], *more, sep="\n    ")
+            print(f"{call}  [--case {call.number}]", *lines[:MOST], *more, sep="\n    ")
     if chosen.case is not None:
         print(old[chosen.case], new[chosen.case], sep="\n")
     rows = pd.Series(counts, name="calls").rename_axis(["method", "form", "verdict"])

@@ -8,6 +8,7 @@ in a thousand calls does not come from a check of ours.
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import sys
 import time
@@ -24,7 +25,7 @@ import pandas as pd
 
 import rankeval_pd
 from tests.tools.fuzz import data, oracles
-from tests.tools.fuzz.options import Asked
+from tests.tools.fuzz.calls import odd_call
 
 PACKAGE = str(Path(rankeval_pd.__file__).parent)
 SEVERE = ("mutated", "inconsistent", "implausible", "foreign warning")
@@ -88,8 +89,8 @@ def is_clear(error: Exception) -> bool:
 def ask_once(seed: int, number: int, found: Findings, *, shown: bool = False) -> None:
     """Make data and options from two numbers, ask, and look at the answer."""
     rng = np.random.default_rng([seed, number])
-    case = data.ranking(rng) if rng.random() < 0.75 else data.items(rng)
-    asked = Asked(rng, case)
+    case = data.odd_case(rng)
+    asked = odd_call(rng, number, case)
     where = f"--seed {seed} --case {number}"
     before = oracles.fingerprint(case.data)
     outcome = called(lambda: getattr(case.data.rankeval, asked.method)(**asked.options), found)
@@ -103,20 +104,20 @@ def ask_once(seed: int, number: int, found: Findings, *, shown: bool = False) ->
     if outcome.error is not None:
         if not is_clear(outcome.error):
             error = outcome.error
-            found.add("unclear error", f"{asked!r}: {type(error).__name__}: {error}", where)
+            found.add("unclear error", f"{asked}: {type(error).__name__}: {error}", where)
         return
     assert outcome.result is not None
     for text in (
         *oracles.implausible(outcome.result, asked),
         *oracles.wrong(outcome.result, case, asked),
     ):
-        found.add("implausible", f"{asked!r}: {text}", where)
-    if not asked.drawn_anew and asked.refused is None:
+        found.add("implausible", f"{asked}: {text}", where)
+    if not asked.drawn_anew and not asked.refused:
         ask_again(case, asked, outcome.result, found, where, rng)
 
 
 def ask_again(
-    case: data.Case, asked: Asked, result: pd.DataFrame, found: Findings, where: str, rng: Any
+    case: data.Case, asked: data.Call, result: pd.DataFrame, found: Findings, where: str, rng: Any
 ) -> None:
     """Ask the function, and of a frame in another order: the answer is the same."""
     function = getattr(rankeval_pd, asked.method)
@@ -127,9 +128,9 @@ def ask_again(
     for name, other in others.items():
         again = called(partial(function, other, **asked.options), found)
         if again.result is None:
-            found.add("inconsistent", f"{asked!r}: {name} raises {again.error!r}", where)
+            found.add("inconsistent", f"{asked}: {name} raises {again.error!r}", where)
         elif asked.method != "difference_region" and (text := oracles.differ(result, again.result)):
-            found.add("inconsistent", f"{asked!r}: {name} differs in {text}", where)
+            found.add("inconsistent", f"{asked}: {name} differs in {text}", where)
 
 
 def main() -> int:
@@ -140,14 +141,11 @@ def main() -> int:
     parser.add_argument("--case", type=int)
     chosen = parser.parse_args()
     found = Findings()
-    if chosen.case is not None:
-        ask_once(chosen.seed, chosen.case, found, shown=True)
-        print(found)
-        return int(found.failed)
-    end, number = time.monotonic() + chosen.seconds, 0
-    while time.monotonic() < end:
-        ask_once(chosen.seed, number, found)
-        number += 1
+    end, shown = time.monotonic() + chosen.seconds, chosen.case is not None
+    for number in [chosen.case] if shown else itertools.count():
+        ask_once(chosen.seed, number, found, shown=shown)
+        if time.monotonic() > end:
+            break
     print(found)
     return int(found.failed)
 

@@ -1,113 +1,69 @@
-"""Drawn calls of every method and function: data in every form, and options that are allowed.
+"""Drawn calls of every method and function: options that are allowed, now and then one that is not.
 
-The options come from the signatures, the ``Literal`` of their annotations, and ``tests.questions``.
-One call in five is one of the fuzzer.
+The arguments are those of ``tests.walks``, or of the example of a function, and beside them what
+the ``Literal`` of an annotation spells out, or ``VALUES``.
 """
 
 from __future__ import annotations
 
+import doctest
 import importlib
 import inspect
 import pkgutil
 import typing
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from contextlib import suppress
+from functools import cache
+from typing import Any
+from unittest import mock
 
+import dask.dataframe
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 import rankeval_pd
-from tests.questions import ARGUMENTS, ASKED, CELLS, runs, tied_candidates
-from tests.tools.fuzz import data as fuzzed
+from rankeval_pd import accessors
+from tests.questions import tied_candidates
+from tests.tools.fuzz.data import MEASURES, Call, Case, Rng, odd_case, pick
+from tests.walks import CELLED, METHODS, OF_FRAMES, PAIRS, QUESTIONS, keywords
 
-MEASURES = ["a", "b", "c"]
 SMALLEST = 16  # candidates of a query
-DATASETS = ("Dataset", "batches", "chunked")
+TIED = Case(None, "", [*MEASURES], SMALLEST, "query", plain=True)  # the data of the equality
+FORMS = ("frame", "function", "by", "Dataset", "batches", "chunked", "Dask", "head")
+READERS = ("in_words", "paper_table")
+LEFT_OUT = (*READERS, "rankeval", "write_trec", "synthetic_systems", "from_sacrebleu")
+# whose options, or data, are none that a random case has
+NEVER_ODD = (
+    *OF_FRAMES, CELLED, "nbest_recall", "judged_recall", "summary", "repetition_samples",
+    "unpaired_area", "partial_area", "bedroc", "enrichment", "per_query",
+)  # fmt: skip
 ROLES = {
     "gold", "agreement", "positive", "min_grade", "measures", "exclude", "key", "label", "groups",
     "lower_is_better", "ties", "missing", "rng", "strata", "weight", "average", "seed_variance",
     "higher_is_better", "unjudged", "details",
 }  # fmt: skip
-PAIRS = ("gain_threshold", "calibration")
-FORMS = ("frame", "function", "by", "Dataset", "batches", "chunked", "Dask", "head")
-FORMS_OF = {"cells": FORMS[:2], "pairs": FORMS[:2], "frames": FORMS[:3]}
-READERS = ("in_words", "paper_table")
-LEFT_OUT = (*READERS, "rankeval", "write_trec", "synthetic_systems", "from_sacrebleu")
-Y = [0, 1, 1, 0, 1, 0, 1, 1]
-FUNCTIONS: dict[str, dict[str, Any]] = {
-    "compare_accuracies": {"correct_a": 356, "correct_b": 344, "n_items": 500},
-    "compare_for": {"tp_a": 40, "n_a": 100, "tp_b": 28, "n_b": 100},
-    "coverage_for": {"failures": 3, "n_samples": 50, "failure_rate": 0.05},
-    "detectable_gain": {"gain_se": 0.025, "n_items": 400},
-    "dispersion_for": {"sd_observed": 0.4, "sd_expected": 0.2, "n_samples": 20},
-    "expected_agreement": {"p": [0.05, 0.5], "n_items": 100, "n_items_other": 60},
-    "from_predictions": {"y_true": Y, "predictions": {"m": Y[::-1], "o": Y}, "metric": "f1"},
-    "from_scores": {"y_true": Y, "scores": {"m": [0.1, 0.8, 0.6, 0.3, 0.3, 0.1, 0.9, 0.2]}},
-    "needed_candidates": {"precision_a": 0.6, "precision_b": 0.3, "overlap": 0.5},
-    "needed_items": {"gain": 0.03, "gain_se": 0.025, "n_items": 400},
-    "needed_seeds": {
-        "gain": 0.1, "gain_se": 0.025, "n_items": 400, "gain_se_seeds": 0.02, "n_seeds": 3,
-    },
-    "precision_interval": {"tp": [12, 1], "n": 30},
-    "random_bound_for": {
-        "p": [0.05, 0.01], "n": [5, 20], "n_candidates": 200, "n_positive": 40,
-    },
-    "random_pvalue": {"tp": 7, "n": 20, "n_candidates": 200, "n_positive": 40},
-    "random_pvalue_mean": {
-        "mean_tp": 3.4, "n": 10, "n_candidates": 100, "n_positive": 20, "n_queries": 12,
-    },
-    "read_trec": {"runs": {"r": runs(["score"])[["query", "document", "score"]]}},
-    "resample_counts": {"n_items": 12, "n_resamples": 30},
-}  # fmt: skip
-VALUES: dict[str, list[Any]] = {
+SHARES = [0.05, 0.5, 0.95, 1e-9, 1e-300, 5e-324, 1 - 1e-16, np.float32(0.9)]
+COLUMNS: dict[str, list[Any]] = {  # of tied candidates
     "groups": ["half"], "key": ["ident"], "label": ["ident"], "lower_is_better": ["b", True],
     "exclude": [["c", "half", "ident"]], "gold": ["other", ["gold", "other"]], "strata": ["half"],
-    "measures": ["a", ["a", "b"], MEASURES], "baseline": ["a"], "margin": [0.05, 0.2],
-    "rng": [0, 7], "n_resamples": [19, 99], "positive": [1], "min_grade": [1], "n_keys": [4],
-    "windows": [4, [5, 10]], "pool": ["all", 10], "n_seeds": [3], "n_judged": [50],
-    "ties": ["shared", "expected", "trec", "best", "worst", "error"],
-    "missing": ["raise", "last", "drop", "absent"], "undefined": ["zero", "skip"],
-    "n_items_new": [900], "power": [0.5, 0.9], "overlap": [10, 0.4],
-    "decimals": [2, 3],
+    "measures": ["a", ["a", "b"], MEASURES], "baseline": ["a"], "positive": [1], "min_grade": [1],
+    "n_judged": [50], "margin": [0.05, 0.2], "n_items_new": [900], "pool": ["all", 10],
 }  # fmt: skip
+VALUES: dict[str, list[Any]] = {
+    "n_resamples": [19, 99, 200], "n_test_sets": [2, 3], "n_items": [2, 10, 50], "n_keys": [4],
+    "contiguous": [1, 2, 5], "window": [2, 4, 400], "windows": [4, [5, 10]], "n_seeds": [3],
+    "phi": [1.0, 1.7, 1e6], "power": [0.5, 0.9], "overlap": [10, 0.4], "decimals": [2, 3],
+    "rng": [0, 7, 2**64, None], "level": SHARES, "alpha": SHARES, "p": SHARES,
+}  # fmt: skip
+REFUSED: list[Any] = [
+    "x", 3.25, np.nan, pd.NA, [["x"]], {}, (), 1j, -1, 10**400, 2**63, True, object(),
+    np.array([[1, 2]]), b"1", float("inf"), pd.NaT,
+]  # fmt: skip
 
 
-class Call(NamedTuple):
-    """A question, from which each revision makes the same data and the same call."""
-
-    number: int
-    method: str
-    form: str
-    kind: str  #: of the data
-    options: dict[str, Any]
-    session: dict[str, Any]  #: of ``set_options``
-    then: str  #: the function that reads the answer, if any
-
-    def __str__(self) -> str:
-        options = ", ".join(f"{name}={value!r:.60}" for name, value in self.options.items())
-        session = f" within {self.session}" if self.session else ""
-        then = f", then {self.then}" if self.then else ""
-        return f"{self.method}({options}) of {self.kind}{session}{then}  [--case {self.number}]"
+# ------------------------------------------------------------------------------- what is allowed
 
 
-# ------------------------------------------------------------------------------- what is asked
-
-
-def literals(name: str, function: Any, known: Mapping[str, Any]) -> list[Any]:
-    """Return the values that the annotation of an option spells out."""
-    parameter = inspect.signature(function).parameters[name]
-    held = {**known, **inspect.unwrap(function).__globals__}
-    try:
-        kind = eval(str(parameter.annotation), held)  # text of our own sources
-    except (NameError, SyntaxError):
-        return []
-    kinds = [kind, *typing.get_args(kind)]
-    values = [x for k in kinds if typing.get_origin(k) is typing.Literal for x in k.__args__]
-    values += [True, False] if bool in kinds else []
-    return [*values, None] if values and type(None) in kinds else values
-
-
+@cache
 def aliases() -> dict[str, Any]:
     """Return the names of types that any module of the package defines."""
     known: dict[str, Any] = {}
@@ -118,108 +74,160 @@ def aliases() -> dict[str, Any]:
     return known
 
 
+@cache
+def literals(name: str, function: Any) -> list[Any]:
+    """Return the values that the annotation of an option spells out."""
+    parameter = inspect.signature(function).parameters[name]
+    held = {**aliases(), **inspect.unwrap(function).__globals__}
+    try:
+        kind = eval(str(parameter.annotation), held)  # text of our own sources
+    except (NameError, SyntaxError):
+        return []
+    kinds = [kind, *typing.get_args(kind)]
+    values = [x for k in kinds if typing.get_origin(k) is typing.Literal for x in k.__args__]
+    values += [True, False] if bool in kinds else []
+    return [*values, None] if values and type(None) in kinds else values
+
+
+def values(name: str, function: Any, case: Case) -> list[Any]:
+    """Return values of an option that are allowed, none where nothing is known of it."""
+    size = max(case.size, 1)
+    if name == "n":
+        return [1, size, max(1, size // 2), [1, size], range(1, size + 1), np.uint8(1), (1,)]
+    if name in ("a", "b"):
+        return case.names[:1] if name == "a" else case.names[1:2]
+    if name == "sizes":
+        return [[2], [max(2, size)]]
+    if name == "threshold":
+        return [{case.names[0]: 1.0}] if case.names else []
+    of_columns = COLUMNS.get(name) if case is TIED else None
+    return of_columns or VALUES.get(name) or literals(name, function)
+
+
+def drawn(rng: Rng, function: Any, case: Case, *taken: str) -> dict[str, Any]:
+    """Return values of some options that are not taken; roles are rarer."""
+    chosen = {}
+    for name, parameter in inspect.signature(function).parameters.items():
+        wanted = {"n_resamples": 0.95, "sizes": 0.95, "n": 0.6}.get(name, 0.2)
+        if parameter.default is parameter.empty:
+            wanted = 1.0
+        elif name in ROLES:
+            wanted = 0.05
+        if name in (*taken, "by", "progress") or rng.random() > wanted:
+            continue
+        if allowed := values(name, function, case):
+            chosen[name] = pick(rng, allowed)
+    return chosen
+
+
+def example_of(name: str) -> dict[str, Any]:
+    """Return the arguments of a function in the first example of its docstring."""
+    function = getattr(rankeval_pd, name)
+    examples = doctest.DocTestParser().get_examples(function.__doc__)
+    asking = mock.patch.object(rankeval_pd, name, side_effect=StopIteration)
+    with asking as asked, suppress(StopIteration):
+        exec("".join(x.source for x in examples), {})  # text of our own sources
+    args, options = asked.call_args
+    return inspect.signature(function).bind(*args, **options).arguments
+
+
+# --------------------------------------------------------------------------------- what is asked
+
+
+def odd_call(rng: Rng, number: int, case: Case) -> Call:
+    """Return a call of a random case, in which one option may be refused."""
+    methods = [
+        name
+        for name in accessors.methods_of("rankings" if case.form == "ranking" else "items")
+        if name not in NEVER_ODD
+    ]
+    method = pick(rng, methods)
+    options = drawn(rng, QUESTIONS[method], case, "data")
+    if case.by is not None and rng.random() < 0.7:
+        options["by"] = case.by
+    if options.get("a") is None:
+        options.pop("b", None)
+    if case.form == "items":
+        options = {name: x for name, x in options.items() if name not in ("ties", "missing")}
+    refused = ""
+    if rng.random() < 0.15:
+        known = [*inspect.signature(QUESTIONS[method]).parameters][1:]
+        refused = pick(rng, [*known, "nonsense"])
+        options[refused] = pick(rng, REFUSED)
+    return Call(number, method, "odd", "odd", options, {}, "", refused)
+
+
 class Planner:
     """Draw calls of the methods and functions of the package that is imported."""
 
     def __init__(self, seed: int, only: str | None) -> None:
-        import dask.dataframe
-
         importlib.import_module("rankeval_pd.dask")
-        self.seed, self.known = seed, aliases()
+        self.seed, self.only = seed, only
         lazy = dask.dataframe.from_pandas(tied_candidates(), npartitions=1).rankeval
         head = dir(lazy.head(9))
         self.on_dask = {x: FORMS[6:] if x in head else FORMS[6:7] for x in dir(lazy)}
-        accessor = rankeval_pd.FrameAccessor
-        names = [name for x in accessor.__mro__ for name in vars(x) if name[0] != "_"]
-        self.methods = {x: getattr(accessor, x) for x in dict.fromkeys(names) if x != "plot"}
-        public = {name: getattr(rankeval_pd, name) for name in rankeval_pd.__all__}
-        self.functions = {
-            name: x
-            for name, x in public.items()
-            if inspect.isfunction(x) and name not in self.methods and name not in LEFT_OUT
-        }
-        lacking = set(self.functions) - set(FUNCTIONS)
-        assert not lacking, f"FUNCTIONS has no arguments of {sorted(lacking)}"
-        if only is not None:
-            self.methods = {only: self.methods[only]} if only in self.methods else {}
-            self.functions = {only: self.functions[only]} if not self.methods else {}
+        functions = [
+            name
+            for name in rankeval_pd.__all__
+            if inspect.isfunction(getattr(rankeval_pd, name)) and name not in (*METHODS, *LEFT_OUT)
+        ]
+        self.methods, self.functions = (
+            [name for name in names if only in (None, name)] for names in (METHODS, functions)
+        )
 
     def call(self, number: int) -> Call:
         """Return the call of a number."""
-        from tests.tools.fuzz.options import REFUSED, Asked  # of the new package only
-
         rng = np.random.default_rng([self.seed, number])
-        if number % 5 == 0 and len(self.methods) > 1:
-            asked = Asked(rng, odd_case(rng))
-            drawn_anew = {"rng": 0} if asked.drawn_anew else {}
-            options = {k: x for k, x in asked.options.items() if type(x) is not object}
-            return Call(number, asked.method, "odd", "odd", options | drawn_anew, {}, "")
-        if not self.methods or (number % 12 == 1 and self.functions):
-            method = fuzzed.pick(rng, [*self.functions])
-            return Call(number, method, "function", "none", self.of_function(rng, method), {}, "")
-        method = fuzzed.pick(rng, [*self.methods])
-        parameters = inspect.signature(self.methods[method]).parameters
+        if number % 5 == 0 and self.only is None:
+            call = odd_call(rng, number, odd_case(rng))
+        elif not self.methods or (number % 12 == 1 and self.functions):
+            name = pick(rng, self.functions)
+            call = Call(number, name, "function", "none", self.of_function(rng, name), {})
+        else:
+            call = self.of_method(rng, number, pick(rng, self.methods))
+        return call._replace(options=call.options | {"rng": 0}) if call.drawn_anew else call
+
+    def of_function(self, rng: Rng, name: str) -> dict[str, Any]:
+        options = example_of(name)
+        for option, value in options.items():
+            if type(value) in (int, float) and rng.random() < 0.3:
+                options[option] = int(rng.integers(2 * value + 2)) if value >= 1 else rng.random()
+        return options | drawn(rng, getattr(rankeval_pd, name), TIED, *options)
+
+    def of_method(self, rng: Rng, number: int, method: str) -> Call:
+        parameters = [*inspect.signature(QUESTIONS[method]).parameters][1:]
         kind = kind_of(rng, method, parameters)
-        forms = FORMS_OF.get(kind, [*FORMS[:6], *self.on_dask.get(method, ())])
-        form = fuzzed.pick(rng, forms)
-        options = self.of_method(rng, method, kind, form)
+        forms = (*FORMS[:6], *self.on_dask.get(method, ()))
+        if kind in ("cells", "pairs"):
+            forms = FORMS[:2]
+        elif method in OF_FRAMES:
+            forms = FORMS[:3]
+        form = pick(rng, forms)
+        options = keywords(method)
+        options |= drawn(rng, QUESTIONS[method], TIED, "data", *options)
+        if (form == "by" or (form == "Dask" and rng.random() < 0.5)) and "by" in parameters:
+            options["by"] = "query"
+        options = fitting(options, kind, form)
         if rng.random() < 0.06:
-            refused = fuzzed.pick(rng, [*list(parameters)[1:], "nonsense"])
-            options[refused] = fuzzed.pick(rng, [x for x in REFUSED if type(x) is not object])
+            options[pick(rng, [*parameters, "nonsense"])] = pick(rng, REFUSED)
         session = {"level": 0.9, "alpha": 0.4} if rng.random() < 0.08 else {}
-        then = fuzzed.pick(rng, READERS) if rng.random() < 0.15 else ""
+        then = pick(rng, READERS) if rng.random() < 0.15 else ""
         return Call(number, method, form, kind, options, session, then)
 
-    def of_function(self, rng: fuzzed.Rng, method: str) -> dict[str, Any]:
-        options = dict(FUNCTIONS[method])
-        for name, value in options.items():
-            if type(value) in (int, float) and rng.random() < 0.3:
-                options[name] = int(rng.integers(2 * value + 2)) if value >= 1 else rng.random()
-        return options | self.others(rng, self.functions[method], options, 0.3)
 
-    def of_method(self, rng: fuzzed.Rng, method: str, kind: str, form: str) -> dict[str, Any]:
-        function = self.methods[method]
-        parameters = inspect.signature(function).parameters
-        args, options = ASKED.get(method) or ARGUMENTS.get(method, ((), {}))
-        options = {**dict(zip([*parameters][1:], args, strict=False)), **options}
-        needed = [name for name, p in parameters.items() if p.default is p.empty]
-        if kind in ("items", "pairs", "queries"):
-            kept = [*needed, "cells"]
-            options = {k: x for k, x in options.items() if k in kept or rng.random() < 0.2}
-            options.pop("families", None)
-        options |= self.others(rng, function, [*options, "by"], 0.2)
-        if "n_resamples" in parameters:
-            options.setdefault("n_resamples", fuzzed.pick(rng, VALUES["n_resamples"]))
-        if "details" in parameters and rng.random() < 0.5:
-            options["details"] = True
-        grouped = form == "by" or (form == "Dask" and rng.random() < 0.5) or method == "per_query"
-        if grouped and "by" in parameters:
-            options["by"] = "query"
-        if "measures" in parameters and kind != "cells" and "exclude" not in options:
-            options.setdefault("measures", MEASURES)
-        return fitting(options, kind, form)
-
-    def others(self, rng: fuzzed.Rng, function: Any, taken: Any, share: float) -> dict[str, Any]:
-        """Return values of some options that are not taken; roles are rarer."""
-        from tests.tools.fuzz.options import values
-
-        case = fuzzed.Case(None, "", [*MEASURES], 16, None, plain=True)
-        chosen = {}
-        for name in [*inspect.signature(function).parameters]:
-            taken_up = name in taken or name == "progress"  # walked by the tests of options
-            if taken_up or rng.random() > (0.04 if name in ROLES else share):
-                continue
-            allowed = VALUES.get(name) or literals(name, function, self.known)
-            if allowed := allowed or values(name, case):
-                chosen[name] = fuzzed.pick(rng, allowed)
-        return chosen
+def kind_of(rng: Rng, method: str, parameters: list[str]) -> str:
+    """Return the kind of data that a method asks for."""
+    if method == CELLED:
+        return "cells"
+    if method in PAIRS:
+        return "pairs"
+    of_items = "metric" in parameters and ("gold" not in parameters or rng.random() < 0.4)
+    return "items" if of_items else "candidates"
 
 
 def fitting(options: dict[str, Any], kind: str, form: str) -> dict[str, Any]:
     """Return options that go together, so that few calls are refused."""
-    if kind == "frames":
-        options["gold"] = "gold"
-    elif "agreement" in options:
+    if "agreement" in options:
         options["gold"] = ["gold", "other"]
     if "weight" in options:
         options["groups"] = "half"
@@ -231,74 +239,8 @@ def fitting(options: dict[str, Any], kind: str, form: str) -> dict[str, Any]:
         options.pop("n", None)
     if "b" in options:
         options.setdefault("a", "a")
-    apart = ["by", "label"]
+    gone = ["by", "label"]
     if kind == "items":
-        apart += ["measures", "groups", "strata", "weight", "average"]
-    gone = apart if form in DATASETS else []
-    return {name: x for name, x in options.items() if name not in gone}
-
-
-def kind_of(rng: fuzzed.Rng, method: str, parameters: Mapping[str, Any]) -> str:
-    """Return the kind of data that a method asks for."""
-    if method == "with_association_measures":
-        return "cells"
-    if method in PAIRS:
-        return "pairs"
-    if method in ("plan_annotation", "annotation_sheet", "with_judgements"):
-        return "frames"
-    if method.startswith("judged"):
-        return "partly"
-    if "metric" in parameters:
-        return "items" if "gold" not in parameters or rng.random() < 0.4 else "candidates"
-    return "candidates"
-
-
-# ------------------------------------------------------------------------------------ the data
-
-
-def odd_case(rng: fuzzed.Rng) -> fuzzed.Case:
-    """Return data as the fuzzer draws them."""
-    return fuzzed.ranking(rng) if rng.random() < 0.75 else fuzzed.items(rng)
-
-
-def data_of(call: Call, seed: int) -> Any:
-    """Return the data of a call, in its form."""
-    rng = np.random.default_rng([seed, call.number])
-    if call.kind == "odd":
-        return odd_case(rng).data
-    size = int(fuzzed.pick(rng, [48, 48, 96]))
-    frame = tied_candidates(int(rng.integers(50)), size)
-    if call.kind == "cells":
-        return pd.DataFrame({k: x + rng.integers(0, 9, 6) for k, x in CELLS.items()})
-    if call.kind in ("partly", "frames"):
-        frame["gold"] = frame["gold"].astype(float).where(rng.random(size) < 0.7)
-    if call.kind in ("items", "pairs"):
-        most = fuzzed.pick(rng, [1, 1, 4])
-        frame[MEASURES] = rng.integers(0, most + 1, (size, 3)) / most
-        frame = frame[[*MEASURES, "query", "half"]]
-    if call.kind == "pairs":
-        return frame.rankeval.paired_bootstrap(n_resamples=50, measures=MEASURES, by="query")
-    return in_form(frame, call.form, items=call.kind == "items")
-
-
-def in_form(frame: pd.DataFrame, form: str, *, items: bool) -> Any:
-    """Return a frame with three queries as a Dataset, or on Dask."""
-    if form in ("Dask", "head"):
-        import dask.dataframe
-
-        return dask.dataframe.from_pandas(frame, npartitions=3)
-    if form in ("frame", "function", "by"):
-        return frame
-    if items:
-        held = ("query", "item", "system")
-        values = frame[MEASURES].to_numpy().reshape(3, -1, 3)
-        result = xr.Dataset({"x": (held, values)}, {"system": MEASURES, "query": ["x", "y", "z"]})
-    else:
-        columns = frame.drop(columns="query")
-        arrays = {
-            k: (("query", "candidate"), x.to_numpy().reshape(3, -1)) for k, x in columns.items()
-        }
-        result = xr.Dataset(arrays, {"query": ["x", "y", "z"]})
-    if form == "Dataset":
-        return result.isel(query=0, drop=True)
-    return result.chunk(query=1) if form == "chunked" else result
+        gone += ["measures", "groups", "strata", "weight", "average"]
+    of_dataset = form in ("Dataset", "batches", "chunked")
+    return {name: x for name, x in options.items() if not (of_dataset and name in gone)}

@@ -1,4 +1,7 @@
-"""Random data as users have them, and as nobody should."""
+"""Random data as users have them, and as nobody should, and those of a planned call.
+
+Nothing here is of one revision of the package alone.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from tests.questions import CELLS, tied_candidates
+
+MEASURES = ["a", "b", "c"]
 Rng = np.random.Generator
 T = TypeVar("T")
 
@@ -23,6 +29,30 @@ class Case(NamedTuple):
     size: int
     by: Hashable | None
     plain: bool  #: numbers of ordinary types, labels that are text
+
+
+class Call(NamedTuple):
+    """A question, from which each revision makes the same data and the same call."""
+
+    number: int
+    method: str
+    form: str
+    kind: str  #: of the data
+    options: dict[str, Any]
+    session: dict[str, Any]  #: of ``set_options``
+    then: str = ""  #: the function that reads the answer, if any
+    refused: str = ""  #: the option that is not allowed, if any
+
+    @property
+    def drawn_anew(self) -> bool:
+        """Whether each call draws other numbers."""
+        return self.options.get("rng", 0) is None
+
+    def __str__(self) -> str:
+        options = ", ".join(f"{name}={value!r:.60}" for name, value in self.options.items())
+        session = f" within {self.session}" if self.session else ""
+        then = f", then {self.then}" if self.then else ""
+        return f"{self.method}({options}) of {self.kind}{session}{then}"
 
 
 def pick(rng: Rng, several: Sequence[T]) -> T:
@@ -104,10 +134,7 @@ SIZES = (0, 1, 2, 3, 7, 7, 50, 50, 200)
 
 def objects(values: Sequence[Any]) -> np.ndarray[Any, Any]:
     """Return values as an array of objects, one each."""
-    result = np.empty(len(values), dtype=object)
-    for place, value in enumerate(values):
-        result[place] = value
-    return result
+    return pd.Series([*values], dtype=object).to_numpy()
 
 
 def ranking(rng: Rng) -> Case:
@@ -167,6 +194,11 @@ def items(rng: Rng) -> Case:
     return Case(_frame(rng, columns, header, n, plain), "items", names, n, by, plain)
 
 
+def odd_case(rng: Rng) -> Case:
+    """Return data of any kind."""
+    return ranking(rng) if rng.random() < 0.75 else items(rng)
+
+
 def _names(rng: Rng, plain: bool) -> list[Hashable]:
     names = NAMES["text"] if plain else pick(rng, [*NAMES.values()])
     return [names[k] for k in rng.permutation(len(names))]
@@ -188,3 +220,49 @@ def _frame(
     if not plain:
         result.attrs = {"kept": [1, 2]}
     return result
+
+
+# ------------------------------------------------------------------------ the data of planned calls
+
+
+def data_of(call: Call, seed: int) -> Any:
+    """Return the data of a call, in its form."""
+    rng = np.random.default_rng([seed, call.number])
+    if call.kind == "odd":
+        return odd_case(rng).data
+    size = int(pick(rng, [48, 48, 96]))
+    frame = tied_candidates(int(rng.integers(50)), size)
+    if call.kind == "cells":
+        return pd.DataFrame({k: x + rng.integers(0, 9, 6) for k, x in CELLS.items()})
+    if call.kind == "candidates":
+        frame["partly"] = frame["gold"].astype(float).where(rng.random(size) < 0.7)
+        return in_form(frame, call.form, items=False)
+    most = pick(rng, [1, 1, 4])
+    frame[MEASURES] = rng.integers(0, most + 1, (size, 3)) / most
+    frame = frame[[*MEASURES, "query", "half"]]
+    if call.kind == "pairs":
+        return frame.rankeval.paired_bootstrap(n_resamples=50, measures=MEASURES, by="query")
+    return in_form(frame, call.form, items=True)
+
+
+def in_form(frame: pd.DataFrame, form: str, *, items: bool) -> Any:
+    """Return a frame with three queries as a Dataset, or on Dask."""
+    if form in ("Dask", "head"):
+        import dask.dataframe
+
+        return dask.dataframe.from_pandas(frame, npartitions=3)
+    if form in ("frame", "function", "by"):
+        return frame
+    if items:
+        held = ("query", "item", "system")
+        values = frame[MEASURES].to_numpy().reshape(3, -1, 3)
+        result = xr.Dataset({"x": (held, values)}, {"system": MEASURES, "query": ["x", "y", "z"]})
+    else:
+        columns = frame.drop(columns="query")
+        arrays = {
+            k: (("query", "candidate"), x.to_numpy().reshape(3, -1)) for k, x in columns.items()
+        }
+        result = xr.Dataset(arrays, {"query": ["x", "y", "z"]})
+    if form == "Dataset":
+        return result.isel(query=0, drop=True)
+    return result.chunk(query=1) if form == "chunked" else result

@@ -10,8 +10,7 @@ import pandas as pd
 import xarray as xr
 from scipy import stats
 
-from tests.tools.fuzz.data import Case
-from tests.tools.fuzz.options import Asked
+from tests.tools.fuzz.data import Call, Case
 
 SHARES = (
     "precision", "recall", "tpr", "fpr", "p_value", "p_mid", "p_adjusted", "confidence", "area",
@@ -51,7 +50,7 @@ def table_of(result: Any) -> pd.DataFrame:
     return pd.DataFrame(result)
 
 
-def implausible(table: pd.DataFrame, asked: Asked) -> Iterator[str]:
+def implausible(table: pd.DataFrame, asked: Call) -> Iterator[str]:
     """Yield what no table of results can hold."""
     for name in SHARES:
         if name in table:
@@ -76,7 +75,7 @@ def implausible(table: pd.DataFrame, asked: Asked) -> Iterator[str]:
             yield "difference is not precision_a - precision_b"
 
 
-def wrong(table: pd.DataFrame, case: Case, asked: Asked) -> Iterator[str]:
+def wrong(table: pd.DataFrame, case: Case, asked: Call) -> Iterator[str]:
     """Yield where a frame of ordinary numbers has another answer by the naive computation."""
     simple = set(asked.options) <= {"n", "level", "rng", "alternative"}
     if not (isinstance(case.data, pd.DataFrame) and case.plain and simple and len(case.data)):

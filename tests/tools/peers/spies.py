@@ -54,7 +54,10 @@ def ask(peer: str, name: str, ours: Ours, given: dict[str, Any], theirs: Any) ->
 
 
 def spy(owner: Any, name: str, peer: str, ours: Ours) -> None:
-    """Put a spy in the place of a function."""
+    """Put a spy in the place of a function, or of a method of a distribution."""
+    shown, (*inside, name) = name, name.split(".")
+    for part in inside:
+        owner = getattr(owner, part)
     original = getattr(owner, name)
     signature = inspect.signature(original)
 
@@ -66,7 +69,7 @@ def spy(owner: Any, name: str, peer: str, ours: Ours) -> None:
         except TypeError:  # old names of arguments, which a decorator takes
             return result
         bound.apply_defaults()
-        ask(peer, name, ours, dict(bound.arguments), result)
+        ask(peer, shown, ours, dict(bound.arguments), result)
         return result
 
     setattr(owner, name, spied)
@@ -209,13 +212,9 @@ def of_odds_ratio(given: dict[str, Any]) -> Any:
 
 
 def of_relative_risk(given: dict[str, Any]) -> Any:
-    a, n, c, m = (given[x] for x in inspect.signature(_risk).parameters)
+    a, n, c, m = (given[f"{x}_{y}"] for x in ("exposed", "control") for y in ("cases", "total"))
     cells = [float(a), float(c), float(n - a), float(m - c)]  # exposure is the second word
     return given["result"].relative_risk, np.exp(measured(cells, "log_relative_risk"))
-
-
-def _risk(exposed_cases: Any, exposed_total: Any, control_cases: Any, control_total: Any) -> None:
-    """Name the arguments of SciPy's relative_risk."""
 
 
 def of_proportion(given: dict[str, Any]) -> Any:
@@ -241,8 +240,8 @@ def of_binomtest(given: dict[str, Any]) -> Any:
 
 
 def of_hypergeom(given: dict[str, Any]) -> Any:
-    k, *rest = given["args"]
-    if len(rest) != 3 or any(np.ndim(x) or x != int(x) for x in (k, *rest)):
+    k, rest = given["k"], given["args"]
+    if given["kwds"] or len(rest) != 3 or any(np.ndim(x) or x != int(x) for x in (k, *rest)):
         raise NotOurs
     total, positive, n = (int(x) for x in rest)
     if not 0 <= k + 1 <= min(n, positive) or n > total or positive > total or n < 1:
@@ -304,10 +303,21 @@ def of_discoveries(given: dict[str, Any]) -> Any:
 
 def pytest_configure() -> None:
     """Put the spies in place before the tests are imported."""
+    from scipy import stats
+
+    for name, ours in {
+        "fisher_exact": of_fisher, "binomtest": of_binomtest, "hypergeom.sf": of_hypergeom,
+        "wilcoxon": of_wilcoxon, "ttest_rel": of_ttest, "false_discovery_control": of_discoveries,
+    }.items():  # fmt: skip
+        spy(stats, name, "SciPy", ours)
+    spy(type(stats.binomtest(1, 2)), "proportion_ci", "SciPy", of_proportion)
+    spy(stats.contingency, "chi2_contingency", "SciPy", of_chi2)
+    spy(stats.contingency, "odds_ratio", "SciPy", of_odds_ratio)
+    spy(stats.contingency, "relative_risk", "SciPy", of_relative_risk)
     try:
         import sklearn.metrics as metrics
     except ImportError:
-        metrics = None
+        return
     for name, ours in {
         "roc_auc_score": of_roc_auc, "average_precision_score": of_average_precision,
         "roc_curve": of_curve("roc", ("fpr", "tpr")),
@@ -315,28 +325,7 @@ def pytest_configure() -> None:
         "det_curve": of_curve("det", ("fpr", "fnr")), "ndcg_score": of_ndcg,
         "accuracy_score": of_predictions("accuracy"), "f1_score": of_predictions("f1"),
     }.items():  # fmt: skip
-        if metrics is not None:
-            spy(metrics, name, "scikit-learn", ours)
-    from scipy import stats
-
-    spy(type(stats.binomtest(1, 2)), "proportion_ci", "SciPy", of_proportion)
-    for name, ours in {
-        "fisher_exact": of_fisher, "binomtest": of_binomtest,
-        "wilcoxon": of_wilcoxon, "ttest_rel": of_ttest, "false_discovery_control": of_discoveries,
-    }.items():  # fmt: skip
-        spy(stats, name, "SciPy", ours)
-    spy(stats.contingency, "chi2_contingency", "SciPy", of_chi2)
-    spy(stats.contingency, "odds_ratio", "SciPy", of_odds_ratio)
-    spy(stats.contingency, "relative_risk", "SciPy", of_relative_risk)
-    original = stats.hypergeom.sf
-
-    def sf(*args: Any, **keywords: Any) -> Any:
-        result = original(*args, **keywords)
-        if not keywords:
-            ask("SciPy", "hypergeom.sf", of_hypergeom, {"args": args}, result)
-        return result
-
-    stats.hypergeom.sf = sf
+        spy(metrics, name, "scikit-learn", ours)
 
 
 def pytest_sessionfinish() -> None:
