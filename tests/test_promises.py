@@ -11,7 +11,7 @@ import pytest
 from rankeval_pd.decisions import gains
 from rankeval_pd.stats.gains import swapped_tests
 from rankeval_pd.stats.items import METRICS, Items
-from tests.simulations import family_intervals, paired_sizes, ratios, sizes
+from tests.simulations import paired_sizes, ratios
 
 REFERENCE = Path(__file__).parent / "simulations"
 
@@ -32,9 +32,9 @@ def room(level: float, samples, errors: float = 3.0):
 @pytest.mark.full
 def test_sizes_for_0_1_metrics_are_enumerated():
     found = table("sizes").set_index(["differences", "rule"])
-    for kind, discordant in sizes.DISCORDANT.items():
-        wanted = sizes.enumerated(sizes.KINDS[kind][0], discordant)
-        for rule in sizes.RULES[:5]:
+    for kind, discordant in paired_sizes.DISCORDANT.items():
+        wanted = paired_sizes.enumerated(paired_sizes.ONE_SIDED[kind][0], discordant)
+        for rule in paired_sizes.RULES[:5]:
             assert found.loc[(kind, rule), "size"] == pytest.approx(wanted[rule], rel=1e-5)
             assert found.loc[(kind, rule), "error"] == 0
 
@@ -90,15 +90,15 @@ def test_the_default_keeps_its_level_and_covers_with_few_items_or_groups(kind):
 
 @pytest.mark.full
 @pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
-@pytest.mark.parametrize("scores", family_intervals.SCORES)
+@pytest.mark.parametrize("scores", paired_sizes.SCORES)
 @pytest.mark.parametrize(("systems", "items"), [(8, 30), (8, 300), (20, 300), (20, 30)])
 def test_simultaneous_coverage_and_family_wise_error(systems, items, scores):
     samples = 400 if systems == 8 else 200
-    equal = family_intervals.Setting(systems, items, scores, 0.6, 0.0)
+    equal = paired_sizes.Setting(systems, items, scores, 0.6, 0.0)
     ahead = [equal._replace(spread=0.5)] if (items, scores) != (30, "0/1") else []
-    skewed = [x for x in family_intervals.SKEWED if x[:3] == equal[:3]]
+    skewed = [x for x in paired_sizes.SKEWED_SCORES if x[:3] == equal[:3]]
     for setting in [equal, *ahead, *skewed]:
-        found = family_intervals.simulate(setting, samples)
+        found = paired_sizes.simulate(setting, samples)
         assert found.covered >= 0.95 - room(0.05, samples)
         assert found.errs <= 0.05 + room(0.05, samples)
         assert found.contradicting == 0
@@ -108,8 +108,8 @@ def test_simultaneous_coverage_and_family_wise_error(systems, items, scores):
 @pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 def test_simultaneous_intervals_where_gains_differ_much():
     """Without a second reference about each gain, .84 of the samples are covered."""
-    setting = family_intervals.Setting(20, 30, "normal", 0.9, 9.0)
-    found = family_intervals.simulate(setting, 60)
+    setting = paired_sizes.Setting(20, 30, "normal", 0.9, 9.0)
+    found = paired_sizes.simulate(setting, 60)
     assert found.covered >= 0.88
     assert found.contradicting == 0
 
@@ -120,7 +120,7 @@ def test_simultaneous_intervals_keep_their_promise():
     assert (found["covered"] >= 0.94).all()
     assert (found["errs"] <= 0.06).all()
     assert (found["contradicting"] == 0).all()
-    assert len(found) == len(family_intervals.settings())
+    assert len(found) == len(paired_sizes.settings())
 
 
 def test_gains_that_move_with_lognormal_sizes_of_groups_are_said():

@@ -1,21 +1,27 @@
-"""How often intervals of ROC areas cover, and tests of two areas reject, with few candidates.
-
-Normal scores: those of the positives have another mean, and ``sd`` times the spread of the others;
-two measures correlate by ``rho`` within a class. For each setting and each interval or test: the
-share of experiments whose interval holds the true area, or difference, and for two equal areas the
-size of the test at 5%. Two minutes.
-"""
+"""How often intervals of ROC areas cover, and tests of two areas reject, with few candidates."""
 
 import itertools
+from typing import Any, NamedTuple
+from unittest import mock
 
 import numpy as np
-from scipy import stats
+import pandas as pd
+from scipy import special, stats
 
+from rankeval_pd.curves.areas import (
+    AreaOptions,
+    compare_samples,
+    of_precision_gap,
+    precision_columns,
+    precision_gap,
+    sample_area,
+)
+from rankeval_pd.curves.early_retrieval import bedroc_columns, partial_columns
+from rankeval_pd.stats import areas as ap
 from tests.simulations import study
 
 REPEATED = 2000
 SIZES = ((2, 50), (3, 100), (5, 95), (10, 90), (10, 1000), (20, 100), (30, 30), (50, 200))
-NAMES = ["what", "positive", "negative", "area_a", "area_b", "sd", "rho", "by", "share", "se"]
 
 
 def scores(rng, n, shift, sd, rho, repeated):
@@ -60,3 +66,334 @@ def rows():
             found = ds.rankeval.compare_area("a", "b", test=test)
             held = study.covers(found["ci_low"], found["ci_high"], a - b)
             yield "difference", *sizes, a, b, sd, rho, test, *share(held)
+
+
+SAMPLES = 2_000
+FEW = ((10, 90), (20, 100), (30, 30), (100, 400))
+
+
+def labels(positive, negative):
+    return np.arange(positive + negative) < positive
+
+
+def factor(found, true):
+    """Return how many times as wide the intervals must be to hold the true value in .93."""
+    away = np.abs(found["difference"] - true)
+    half = 0.5 * (found["ci_high"] - found["ci_low"])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        needed = np.where(away <= 1e-12, 0.0, away / half)
+    return float(np.quantile(needed, 0.93, method="higher"))
+
+
+def further_apart(number, sizes, areas, rho, error):
+    """Return the larger factor of two settings whose areas are one error further apart."""
+    a, b = areas
+    higher = min(a + 0.5 * error, 0.5 * (1.0 + a))
+    lower = b - 0.5 * error
+    found = []
+    for spread in (1.0, 2.0):
+        rng = np.random.default_rng([1, number, len(found)])
+        shifts = stats.norm.ppf([higher, lower]) * (1.0 + spread**2) ** 0.5
+        ds = study.correlated(rng, labels(*sizes), SAMPLES, shifts, rho, spread)
+        found.append(factor(ds.rankeval.compare_area("a", "b", test="delong"), higher - lower))
+    return max(found)
+
+
+def differences():
+    areas = ((0.75, 0.75), (0.9, 0.9), (0.983, 0.983), (0.9, 0.7), (0.983, 0.9), (0.99, 0.98),
+             (0.99, 0.93), (0.995, 0.95))  # fmt: skip
+    number = itertools.count()
+    for sizes in FEW:
+        found = {
+            (pair, rho): _difference(next(number), sizes, pair, rho)
+            for pair, rho in itertools.product(areas, (0.5, 0.9, 0.99))
+        }
+        for (pair, rho), here in found.items():
+            near = [
+                other.own for (areas_there, rho_there), other in found.items()
+                if rho_there == rho
+                and (np.abs(np.subtract(areas_there, pair)) <= here.errors).all()
+            ]  # fmt: skip
+            least = round(max(here.further, *near, here.own), 3)
+            width = round(here.row["width"] / max(least, 1.0), 3)
+            yield here.row | {"least": least, "beside": width}
+
+
+class Difference(NamedTuple):
+    row: dict[str, Any]
+    errors: np.ndarray  #: standard errors of both areas
+    own: float  #: the factor by which DeLong's must be widened here
+    further: float  #: the factor if the areas are one standard error further apart
+
+
+def _difference(number, sizes, areas, rho):
+    """Return the row of a setting, without ``least``, and what this needs."""
+    (a, b), rng = areas, np.random.default_rng([1, number])
+    shifts = stats.norm.ppf([a, b]) * 2**0.5
+    ds = study.correlated(rng, labels(*sizes), SAMPLES, shifts, rho)
+    ours, delong = (ds.rankeval.compare_area("a", "b", test=x) for x in ("t", "delong"))
+    widths = (ours.ci_high - ours.ci_low) / (delong.ci_high - delong.ci_low)
+    row = {
+        "what": "difference", "positive": sizes[0], "negative": sizes[1],
+        "setting": f"areas {a:g} and {b:g}, correlation {rho:g}",
+        "coverage": study.held(ours, a - b), "delong": study.held(delong, a - b),
+        "width": round(float(widths.median()), 3),
+        "size" if a == b else "power": study.rejected(ours), "peer": study.rejected(delong),
+    }  # fmt: skip
+    further = further_apart(number, sizes, areas, rho, float(ours.difference.std()))
+    errors = np.array([float(ours[x].std()) for x in ("area_a", "area_b")])
+    return Difference(row, errors, factor(delong, a - b), further)
+
+
+def two_scores():
+    rates = ((0.5, 0.5), (0.3, 0.3), (0.1, 0.1), (0.7, 0.4), (0.6, 0.3), (0.3, 0.1), (0.9, 0.1))
+    for number, (sizes, (sure, wrong)) in enumerate(itertools.product(FEW, rates)):
+        rng, gold = np.random.default_rng([2, number]), labels(*sizes)
+        said = (rng.random((SAMPLES, gold.size)) < np.where(gold, sure, wrong)) * 1.0
+        found = study.dataset({"rule": said}, gold).rankeval.area(details=True)
+        peer = stats.mannwhitneyu(
+            said[:, gold], said[:, ~gold], axis=1, method="asymptotic", use_continuity=False
+        ).pvalue
+        yield {
+            "what": "two scores", "positive": sizes[0], "negative": sizes[1],
+            "setting": f"a rule finds {sure:g} of the positives, {wrong:g} of the others",
+            "coverage": study.held(found, 0.5 + 0.5 * (sure - wrong)),
+            "size" if sure == wrong else "power": study.rejected(found),
+            "peer": float((peer <= 0.05).mean()),
+        }  # fmt: skip
+
+
+def early():
+    kinds = (
+        {"kind": "partial", "fpr": 0.1}, {"kind": "partial", "fpr": (0.1, 0.3)},
+        {"kind": "partial", "tpr": 0.8}, {"kind": "bedroc"}, {"kind": "enrichment", "share": 0.1},
+    )  # fmt: skip
+    for number, (sizes, shift, rho) in enumerate(
+        itertools.product(FEW[:3], (1.0, 2.0), (0.0, 0.9))
+    ):
+        rng = np.random.default_rng([3, number])
+        ds = study.correlated(rng, labels(*sizes), SAMPLES, (shift, shift), rho)
+        for asked in kinds:
+            found = ds.rankeval.compare_area("a", "b", **asked)
+            named = " ".join(str(x) for x in asked.values())
+            yield {
+                "what": "early", "positive": sizes[0], "negative": sizes[1],
+                "setting": f"{named}, shift {shift:g}, correlation {rho:g}",
+                "size": study.rejected(found), "coverage": study.held(found, 0.0),
+            }  # fmt: skip
+
+
+def area_laws_rows():
+    """Areas of two-valued scores, differences of correlated areas, and tests of early shares."""
+    for row in itertools.chain(two_scores(), differences(), early()):
+        yield {**row, "samples": SAMPLES}
+
+
+def partial_truth(quality, most):
+    """Return the partial area over false positive rates up to ``most``, McClish's form."""
+    fpr = (np.arange(20_000) + 0.5) / 20_000 * most
+    mean = float(special.ndtr(quality + special.ndtri(fpr)).mean())
+    return 0.5 * (1.0 + (mean - 0.5 * most) / (1.0 - 0.5 * most))
+
+
+def bedroc_truth(quality, prevalence, alpha):
+    """Return the mean weight of the positives of a population, from none to the best."""
+    score = quality + special.ndtri((np.arange(20_000) + 0.5) / 20_000)
+    share = sum(study.beyond(score, quality, prevalence))
+    best = -np.expm1(-alpha * prevalence) / (alpha * prevalence)
+    worst = best * np.exp(-alpha * (1.0 - prevalence))
+    return float((np.exp(-alpha * share).mean() - worst) / (best - worst))
+
+
+def early_run(positives, prevalence, quality, kind, asked, repetitions):
+    rng = np.random.default_rng(1)
+    total = round(positives / prevalence)
+    gold = np.broadcast_to(np.arange(total) < positives, (repetitions, total))
+    ranking = study.ranking(gold * quality + rng.normal(size=gold.shape), gold)
+    if kind == "fpr":
+        wanted = partial_truth(quality, asked)
+        found = partial_columns(ranking, limits=(0.0, asked), turned=False, level=0.95)
+    else:
+        wanted = bedroc_truth(quality, positives / total, asked)
+        found = bedroc_columns(ranking, alpha=asked, level=0.95)
+    value = found["area" if kind == "fpr" else "value"]
+    low, high, error = (found[name] for name in ("ci_low", "ci_high", "se"))
+    return (
+        positives, prevalence, quality, f"{kind}={asked:g}", repetitions, wanted, value.mean(),
+        study.covers(low, high, wanted).mean(), (low > wanted).mean(), (high < wanted).mean(),
+        (np.abs(value - wanted) <= 1.96 * error).mean(),
+    )  # fmt: skip
+
+
+def early_rows():
+    """Coverage of the intervals of partial areas and BEDROC, by simulation."""
+    names = "positives", "prevalence", "quality", "asked", "repetitions"
+    for *setting, asked, repetitions in study.settings("early", *names):
+        kind, value = asked.split("=")
+        yield early_run(*setting, kind, float(value), repetitions)
+
+
+Z = special.ndtri(0.975)
+AT_ONCE = 2_000_000
+MOST = 100  # positives, of more of which the factor is 1.01 and less
+TIES = {"block": "blocks", "mean": "expected"}
+
+
+def truth(quality, prevalence, step=0.0, equal="block"):
+    """Return the mean precision at the scores of positives, from fine cells or from blocks."""
+    edges = np.arange(quality + 9.0, -9.0, -(step or 1e-3)) + step / 2.0
+    tp, fp = study.beyond(edges, quality, prevalence)
+    part = np.array([1.0]) if step and equal == "block" else (np.arange(64) + 0.5) / 64.0
+    inner = [(x[:-1, np.newaxis] + part * np.diff(x)[:, np.newaxis]) for x in (tp, fp)]
+    precision = (inner[0] / (inner[0] + inner[1])).mean(axis=1)
+    return float((np.diff(tp) * precision).sum() / np.diff(tp).sum())
+
+
+def bootstrap(score, gold, rng, ties, draws=200):
+    """Return percentile limits of resampled positives and others, on their own."""
+    parts = [np.flatnonzero(gold == label) for label in (True, False)]
+    rows = np.hstack([rng.choice(part, (draws, part.size)) for part in parts])
+    values = ap.influences(study.ranking(score[rows], gold[rows]), ties=ties).value
+    return np.quantile(values, [0.025, 0.975])
+
+
+def without():
+    """Let influences be those without the factor N+ / (N+ - 1)."""
+    factored = ap.influences
+
+    def plain(*args, **kwargs):
+        found = factored(*args, **kwargs)
+        positive = found.gold.sum(axis=-1, keepdims=True)
+        return found._replace(influence=found.influence * (positive - 1) / positive)
+
+    return mock.patch("rankeval_pd.stats.areas.influences", plain)
+
+
+def paired(a, b, c, ties, differ):
+    """Return where the test of a and b rejects, and the interval of a - c holds the difference."""
+    same, other = (precision_gap(a, x, alternative="two-sided", ties=ties) for x in (b, c))
+    interval = of_precision_gap()
+    limits = interval.limits(*(other[name] for name in interval.columns), level=0.95)
+    return same["p_value"] <= 0.05, study.covers(*limits, differ)
+
+
+def some(rng, gold, scores, ties, wanted, differ):
+    """Return what some samples (sample, candidate) of three measures come to."""
+    positives = int(gold.sum())
+    size, freedom = len(scores[0]), min(positives, gold.size - positives) - 1
+    one, *others = (study.ranking(x, np.broadcast_to(gold, x.shape)) for x in scores)
+    found = ap.influences(one, ties=ties)
+    error = np.sqrt(ap.area_spread(found.influence, found.gold, found.present).variance)
+    given = error, np.full(size, freedom), np.full(size, positives), 0.95
+    low, high = ap.ap_limits(found.value, found.corrected, *given)
+    plain = ap.ap_limits(found.value, found.value, *given)
+    tested, differs = paired(one, *others, ties, differ)
+    row = {
+        "value": found.value, "low": low, "high": high, "plain": study.covers(*plain, wanted),
+        "normal": np.abs(found.value - wanted) <= Z * error, "test": tested, "difference": differs,
+    }  # fmt: skip
+    if positives > MOST:
+        return row
+    with without():
+        tested, differs = paired(one, *others, ties, differ)
+        columns = precision_columns(one, level=0.95, ties=ties)
+    limits = columns["ci_low"], columns["ci_high"]
+    return row | {
+        "variance": error**2, "without": study.covers(*limits, wanted),
+        "test_without": tested, "difference_without": differs,
+    }  # fmt: skip
+
+
+def run(positives, prevalence, quality, step, equal):
+    rng = np.random.default_rng(1)
+    total, ties = round(positives / prevalence), TIES[equal]
+    size = positives / prevalence
+    repetitions = 4_000 if size <= 3_000 else 1_500 if size <= 10_000 else 600
+    resampled = 200 if size <= 1_000 else 0
+    gold, most = np.arange(total) < positives, max(1, AT_ONCE // total)
+    wanted, better = (truth(q, positives / total, step, equal) for q in (quality, quality + 0.5))
+    found = []
+    for start in range(0, repetitions, most):
+        shape = min(most, repetitions - start), total
+        scores = study.alike(rng, shape, [gold * q for q in (quality, quality, quality + 0.5)])
+        if step:
+            scores = [step * np.round(x / step) for x in scores]
+        row = some(rng, gold, scores, ties, wanted, wanted - better)
+        drawn = np.full(shape[0], np.nan)
+        for k in range(max(0, min(shape[0], resampled - start))):
+            drawn[k] = study.covers(*bootstrap(scores[0][k], gold, rng, ties), wanted)
+        found.append(pd.DataFrame({**row, "bootstrap": drawn}))
+    table = pd.concat(found)
+    share, mean = table.mean(), table["value"].mean()
+    result = {
+        "positives": positives, "prevalence": prevalence, "quality": quality, "step": step,
+        "equal": equal, "repetitions": repetitions,
+        "se": stats.binom(repetitions, 0.95).std().round(4) / repetitions,
+        "truth": wanted, "mean": mean,
+        "logit_covers": study.covers(table["low"], table["high"], wanted).mean(),
+        "logit_covers_mean": study.covers(table["low"], table["high"], mean).mean(),
+        "plain_covers": share["plain"], "normal_covers": share["normal"],
+        "bootstrap_covers": share["bootstrap"], "test_errs": share["test"],
+        "difference_covers": share["difference"],
+    }  # fmt: skip
+    if positives > MOST:
+        return result
+    ratio = share["variance"] / table["value"].var()
+    return result | {
+        "variance": ratio, "variance_without": ratio * ((positives - 1) / positives) ** 2,
+        "logit_covers_without": share["without"], "test_errs_without": share["test_without"],
+        "difference_covers_without": share["difference_without"],
+    }  # fmt: skip
+
+
+def average_precision_rows():
+    """Coverage of intervals of average precision, and the size of its paired test."""
+    names = "positives", "prevalence", "quality", "step", "equal"
+    for setting in study.settings("average_precision", *names):
+        yield run(*setting)
+
+
+def unpaired(sizes, quality, kind, repetitions=4_000):
+    options = AreaOptions(
+        kind=kind, test="t", adjust=None, alternative="two-sided", alpha=0.05, level=0.95
+    )
+    first, second = sizes
+    result = {"first": str(first), "second": str(second), "quality": quality, "kind": kind}
+
+    def sample(rng, positive, negative, quality):
+        gold = np.arange(positive + negative) < positive
+        score = gold * quality + rng.normal(size=(repetitions, gold.size))
+        return sample_area(study.ranking(score, gold), kind=kind)
+
+    def wanted(positive, negative, quality):
+        if kind == "roc":
+            return float(special.ndtr(quality / np.sqrt(2.0)))
+        return truth(quality, positive / (positive + negative))
+
+    def asked(rng, name, better):
+        a, b = sample(rng, *first, quality), sample(rng, *second, quality + better)
+        cells = {column: np.stack([a[column], b[column]]) for column in a}
+        found = compare_samples(cells, study.PAIR, ["first", "second"], options)
+        truly = wanted(*first, quality) - wanted(*second, quality + better)
+        result[f"covers{name}"] = study.held(found, truly)
+        if not better:
+            result[f"errs{name}"] = study.rejected(found)
+
+    rng = np.random.default_rng(1)
+    asked(rng, "", 0.0)
+    asked(rng, "_other", 0.5)
+    if kind == "ap":
+        with without():
+            asked(np.random.default_rng(1), "_without", 0.0)
+    return result
+
+
+def unpaired_rows():
+    """Size of the test of the areas of two independent samples, and coverage of its interval."""
+    for sizes in (
+        ((5, 50), (5, 50)), ((10, 90), (10, 90)), ((10, 90), (50, 450)), ((30, 30), (30, 30)),
+        ((50, 200), (20, 80)),
+    ):  # fmt: skip
+        for quality in (0.0, 1.0, 2.0):
+            for kind in ("roc", "ap"):
+                yield unpaired(sizes, quality, kind)

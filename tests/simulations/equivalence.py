@@ -1,39 +1,34 @@
-"""Size at the margin of the tests of non-inferiority, of which equivalence takes two.
-
-The true difference is -margin, and the size is the share of samples with p <= .05, one-sided. It is
-an upper bound of the size of the test of equivalence. Half an hour. ``kind``:
-
-* "paired", "regions": ``size`` is the largest size over all values of the nuisance parameter, all
-  tables enumerated; ``other`` that of the score test of Tango, or of Farrington and Manning;
-* "mean": 40,000 samples of items with this law of differences, its tail to the right or the left;
-  ``other`` is the size of Student's t. "F1", "groups", "seeds": the same, of a ratio of sums,
-  of clusters of 1 to 9 items, of 3 training seeds of each system;
-* "roc", "ap": 10,000 samples of ``n`` positives and ``others``, normal scores, areas .75 against .8
-  or .93 against .98; ``other`` is the size of Student's t with DeLong's error;
-* "list": 2,000 samples of n clusters of 5 candidates, lists of 30% of them.
-"""
+"""Size at the margin of the tests of non-inferiority, of which equivalence takes two."""
 
 from itertools import product
 
 import numpy as np
 from scipy import special, stats
+from scipy.stats import binom
 
 from rankeval_pd.curves import area_differences
 from rankeval_pd.curves.areas import of_precision_gap, precision_gap
 from rankeval_pd.lists.groups import ListPair, difference
-from rankeval_pd.stats.differences import difference_score, paired_p, paired_score, region_p
+from rankeval_pd.stats import two_by_two
+from rankeval_pd.stats.differences import (
+    DIFFERENCE_INTERVALS,
+    difference_score,
+    paired_p,
+    paired_score,
+    region_p,
+)
 from rankeval_pd.stats.gains import margin_p
 from rankeval_pd.stats.items import METRICS, Items, Seeds
+from rankeval_pd.stats.proportions import INTERVALS, agree_with_test
+from rankeval_pd.stats.two_by_two import fisher_test
 from tests.simulations import study
-from tests.simulations.average_precision import truth
+from tests.simulations.areas import truth
 from tests.simulations.paired_sizes import f1_statistics
 
-FORM = {"digits": None, "float_format": "%.6g"}
 ALPHA = 0.05
 Z = special.ndtri(1 - ALPHA)
 AT_ONCE, PARTS = 10_000, 4
 LISTS = 2_000
-NAMES = ["kind", "setting", "n", "margin", "others", "correlation", "samples", "size", "other"]
 
 
 def paired(n, margin):
@@ -190,3 +185,103 @@ def rows():
         }  # fmt: skip
     for n in (20, 40, 100):
         yield {"kind": "list", "n": n, "samples": LISTS, "size": lists(rng, n)}
+
+
+P_VALUES = {
+    "fisher": lambda *table: two_by_two.fisher_test(*table).p_value,
+    "midp": lambda *table: two_by_two.fisher_test(*table).p_mid,
+    "mcnemar": two_by_two.mcnemar_test,
+    "boschloo": two_by_two.boschloo,
+    "score": two_by_two.score_test,
+}
+SIZES = (5, 10, 20, 50, 100, 500)
+REGIONS = (5, 10, 20, 50)
+PRECISIONS = np.linspace(0.005, 0.995, 199)
+
+
+def coverage(ci, n, level):
+    """Return the coverage of an interval at each precision, from all counts of n."""
+    tp = np.arange(n + 1)
+    low, high = INTERVALS[ci](tp, n, level)
+    p = PRECISIONS[:, np.newaxis]
+    return (stats.binom.pmf(tp, n, p) * ((low <= p) & (p <= high))).sum(axis=1)
+
+
+def size(test, n):
+    """Return how often two regions of n are found different, from all pairs of counts."""
+    tp = np.arange(n + 1)
+    a, b = (x.ravel() for x in np.meshgrid(tp, tp, indexing="ij"))
+    p_value = np.asarray(P_VALUES[test](a, n, b, n, "two-sided")).reshape(n + 1, n + 1)
+    law = stats.binom.pmf(tp, n, PRECISIONS[:, np.newaxis])
+    return np.einsum("ki,ij,kj->k", law, p_value <= 0.05, law)
+
+
+def paired_outcomes(n):
+    """Return all outcomes (only a right, only b right, the rest), and the p-values of the tests."""
+    outcomes = np.array([(a, b, n - a - b) for a in range(n + 1) for b in range(n + 1 - a)])
+    one_sided = {
+        "paired_bootstrap": [two_by_two.paired_boschloo(a, b, n) for a, b, _ in outcomes.tolist()],
+        "paired_permutation": stats.binom.sf(outcomes[:, 0] - 1, n - outcomes[:, 2], 0.5),
+    }
+    return outcomes, {test: 2.0 * np.asarray(p) for test, p in one_sided.items()}
+
+
+def chance(outcomes, only_a, only_b, n):
+    law = stats.multinomial(n, [only_a, only_b, 1.0 - only_a - only_b])
+    return float(law.pmf(outcomes).sum())
+
+
+def enumerated_rows():
+    """Coverage of intervals of a proportion, and sizes of tests of two, by enumeration."""
+    for ci, n, level in product(INTERVALS, SIZES, (0.9, 0.95, 0.99)):
+        found = coverage(ci, n, level)
+        yield "interval", ci, n, level, found.min(), found.mean()
+    for test, n in product(P_VALUES, REGIONS):
+        found = size(test, n)
+        yield "test", test, n, 0.95, found.max(), found.mean()
+    for n, a, b in ((30, 0.8, 0.5), (50, 0.75, 0.5), (100, 0.68, 0.5)):
+        outcomes, p_values = paired_outcomes(n)
+        for test, p in p_values.items():
+            rejected = outcomes[p <= 0.05]
+            found = [2.0 * chance(rejected, d / 2, d / 2, n) for d in PRECISIONS]
+            yield "paired", test, n, 0.95, max(found), np.mean(found)
+            found = chance(rejected, a * (1 - b), b * (1 - a), n)
+            yield "power", test, n, 0.95, found, found
+
+
+ENDS = np.array([0.0005, 0.001, 0.002, 0.003, 0.005, 0.007, 0.015, 0.025])
+GRID = np.unique(np.concatenate([np.linspace(0.0, 1.0, 101), ENDS, 1.0 - ENDS]))
+EQUAL_SIZES = (*range(1, 11), 12, 14, 17, 20, 25, 30, 40, 50, 60, 75, 100)
+
+
+def limits(ci, size, level):
+    """Return the limits of all tables as compare has them, and Fisher's p-values."""
+    a, b = np.meshgrid(np.arange(size + 1), np.arange(size + 1), indexing="ij")
+    n = np.full(a.shape, size)
+    low, high = DIFFERENCE_INTERVALS[ci](a, n, b, n, level)
+    p = fisher_test(a, n, b, n, "two-sided").p_value
+    if ci == "score":
+        low, high = agree_with_test(low, high, p, "two-sided", level)
+    return low, high, p
+
+
+def pair_coverage(low, high, size):
+    """Return the probability that the interval holds the difference, for each pair on the grid."""
+    law = binom.pmf(np.arange(size + 1)[:, np.newaxis], size, GRID)
+    found = np.empty((GRID.size, GRID.size))
+    for i, a in enumerate(GRID):
+        held = study.covers(low[..., np.newaxis], high[..., np.newaxis], a - GRID)
+        found[i] = np.einsum("a,bg,abg->g", law[:, i], law, held, optimize=True)
+    return found
+
+
+def differences_rows():
+    """Coverage of intervals of the difference of two regions of equal size, by enumeration."""
+    for level, size, ci in product((0.9, 0.95, 0.99), EQUAL_SIZES, DIFFERENCE_INTERVALS):
+        low, high, p = limits(ci, size, level)
+        held = pair_coverage(low, high, size)
+        a, b = np.unravel_index(held.argmin(), held.shape)
+        zero, rejected = (low <= 0) & (high >= 0), p <= 1 - level
+        yield (level, size, ci, held.min().round(4), GRID[a], GRID[b], held.mean().round(4),
+               np.mean(high - low).round(4),
+               int((~zero & ~rejected).sum()), int((zero & rejected).sum()))  # fmt: skip

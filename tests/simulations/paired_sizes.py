@@ -1,26 +1,25 @@
-"""Size and coverage of the paired tests of systems, by seeded simulation.
+"""Size and coverage of the paired tests of systems, by seeded simulation."""
 
-How often two equal systems are declared different at 5% (two-sided), how often the 95% interval of
-the gain contains the true gain, how often all pairs together err (max-t), and how often the
-intervals of ranks contain all true ranks: for the default and for the bootstrap of Berg-Kirkpatrick
-et al. (2012), event="recentred" with ci="bca". Writes the tables between the marks in
-docs/validation/paired_tests.md, too. Many simulated test sets are one set of items with two systems
-each: the draws are shared. A quarter of an hour.
-"""
-
+import itertools
 from dataclasses import replace
 from itertools import product
+from math import comb
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy import stats
+from scipy.special import ndtr
 
 from rankeval_pd.decisions.gains import bootstrapped_pairs, ranked_systems, ranks_by_draws
-from rankeval_pd.stats.items import METRICS, Items
+from rankeval_pd.stats import bootstrap
+from rankeval_pd.stats.bootstrap import DrawnSum, SignedSum
+from rankeval_pd.stats.item_gains import draws_of
+from rankeval_pd.stats.items import METRICS, Items, WholeColumns, count_chunks, quiet, swap_chunks
 from rankeval_pd.tables import GROUP
 from tests.simulations import study
 
-FORM = {"digits": None, "float_format": "%.6g"}
 PAGE = Path(__file__).parents[2] / "docs" / "validation" / "paired_tests.md"
 MARKS = "<!-- table: tests/simulations/paired_sizes.py -->", "<!-- end of table -->"
 B, BLOCK = 999, 50
@@ -76,10 +75,7 @@ def gain_of(kind):
 
 
 def clustered(rng, groups, sets, *, equal):
-    """Return test sets whose items are alike within groups: half of the variance is the group's.
-
-    A group has ten items, or from about 2 to 50.
-    """
+    """Return test sets: half of the variance is of groups of ten items, or of about 2 to 50."""
     places = (np.arange(groups) + 0.5) / groups
     sizes = np.maximum(1, np.rint(2.0 * 25.0**places)).astype(int)
     cluster = np.repeat(np.arange(groups), 10 if equal else sizes)
@@ -227,3 +223,165 @@ def rows(repetitions=3_000):
     table = as_table(pd.DataFrame(found))
     PAGE.write_text(f"{text[:first]}{MARKS[0]}\n\n{table}\n\n{text[last:]}", "utf-8")
     yield from found
+
+
+LEVEL = 0.05
+RULES = ("strict", "recentred", "below 0", "zero", "sign-flip", "t", "bca")
+DISCORDANT = {"0/1, 100 items, 10% discordant": 0.10, "0/1, 200 items, 2% discordant": 0.02}
+ONE_SIDED = {
+    "normal, 30 items": (30, lambda rng, n: rng.normal(size=n)),
+    "right skew, 30 items": (30, lambda rng, n: rng.exponential(size=n) - 1.0),
+    "left skew, 30 items": (30, lambda rng, n: 1.0 - rng.exponential(size=n)),
+    "0/1, 100 items, 10% discordant": (100, lambda rng, n: signs(rng, n, 0.10)),
+    "0/1, 200 items, 2% discordant": (200, lambda rng, n: signs(rng, n, 0.02)),
+}
+
+
+def signs(rng, n, share):
+    """Return differences of two 0/1 metrics: as many wins as losses are expected."""
+    return rng.choice([-1.0, 0.0, 1.0], n, p=[share / 2, 1 - share, share / 2])
+
+
+def enumerated(n, share):
+    """Return the exact sizes of the first five rules for 0/1 metrics: all wins and losses."""
+    size = dict.fromkeys(RULES[:5], 0.0)
+    for wins in range(n + 1):
+        for losses in range(n + 1 - wins):
+            differ = wins + losses
+            ways = comb(n, wins) * comb(n - wins, losses)
+            chance = ways * (share / 2) ** differ * (1 - share) ** (n - differ)
+            if chance < 1e-14:
+                continue
+            d = np.repeat([1, -1, 0], [wins, losses, n - differ])
+            drawn, turned, gain = DrawnSum(d), DrawnSum(-d), wins - losses
+            p = (
+                drawn.tail(2 * gain + 1), drawn.tail(2 * gain), turned.tail(1), turned.tail(0),
+                SignedSum(d).tail(gain),
+            )  # fmt: skip
+            for rule, found in zip(size, p, strict=True):
+                size[rule] += chance * (found <= LEVEL)
+    return size
+
+
+def decisions(d, seed):
+    """Return which rules declare the first system better, from one matrix of counts."""
+    n, gain, score = d.size, float(d.mean()), METRICS["mean"].score
+    values = study.of_mean(np.stack([d, 0.0 * d])).statistics
+    scores = []
+    flat = WholeColumns(np.moveaxis(values, 1, 0).reshape(n, -1), n)
+    for weights in count_chunks(n, B, seed):
+        sums = flat.floats(flat.sums(weights)).reshape(-1, 2, 2)
+        scores.append(score(sums))
+    drawn = np.concatenate(scores)
+    gains = drawn[:, 0] - drawn[:, 1]
+    scale = max(float(np.abs(drawn).max()), abs(gain))
+    low, _ = bootstrap.interval(
+        "bca", gain, gains, level=1 - 2 * LEVEL, scale=scale, without=(d.sum() - d) / (n - 1)
+    )
+    hits = {
+        event: bootstrap.happened(gains, gain, event, scale, centered=True)
+        for event in ("strict", "recentred", "zero")
+    }
+    swaps = np.concatenate(list(swap_chunks(n, B, seed)))
+    flipped = d.mean() - 2.0 * (swaps @ d) / n
+    hits["sign-flip"] = np.count_nonzero(flipped >= gain - 1e-12 * scale)
+    p = {event: (count + 1) / (B + 1) for event, count in hits.items()}
+    p["strict"] = hits["strict"] / B
+    p["below 0"] = np.count_nonzero(gains < -1e-12 * scale) / B
+    sd = d.std(ddof=1)
+    p["t"] = stats.t.sf(gain / (sd / np.sqrt(n)), n - 1) if sd > 0 else 1.0
+    found = {rule: bool(p[rule] <= LEVEL) for rule in p}
+    return {**found, "bca": bool(low > 0.0)}
+
+
+def simulated(kind, repetitions, seed):
+    n, draw = ONE_SIDED[kind]
+    number = list(ONE_SIDED).index(kind)
+    rng = np.random.default_rng([seed, number])
+    found = [decisions(draw(rng, n), [seed, number, k]) for k in range(repetitions)]
+    return pd.DataFrame(found)[list(RULES)]
+
+
+def sizes_rows(repetitions=10_000):
+    """Sizes of one-sided paired tests at 5%, by enumeration and by seeded simulation."""
+    for kind, (n, _) in ONE_SIDED.items():
+        size = simulated(kind, repetitions, 1).mean()
+        exact = enumerated(n, DISCORDANT[kind]) if kind in DISCORDANT else {}
+        for rule in RULES:
+            if rule in exact:
+                yield kind, rule, exact[rule], 0.0, 0
+            else:
+                yield kind, rule, size[rule], study.error(size[rule], repetitions), repetitions
+
+
+SCORES = ("normal", "0/1", "[0, 1]")
+
+
+class Setting(NamedTuple):
+    systems: int
+    items: int
+    scores: str  #: "normal", "0/1" or "[0, 1]"
+    correlation: float  #: of two systems' latent scores
+    spread: float  #: best less worst skill, in sd of the latent difference of two
+
+
+class Found(NamedTuple):
+    covered: float  #: all true gains lie within their intervals
+    errs: float  #: of samples in which some pair of equal systems is significant
+    contradicting: int  #: rows whose interval excludes 0 while p_adjusted is above alpha
+
+
+def settings():
+    """Return all settings; of 0/1 at 30 items equal systems only. SKEWED_SCORES come last."""
+    every = itertools.product((8, 20), (30, 300), SCORES, (0.3, 0.6, 0.9), (0.0, 0.5))
+    return [
+        *(x for x in map(Setting._make, every) if x[1:3] != (30, "0/1") or not x.spread),
+        *SKEWED_SCORES,
+    ]
+
+
+#: few items, at the end of the scale for the best systems alone: skewed differences
+SKEWED_SCORES = [Setting(systems, 30, "[0, 1]", 0.9, 1.1) for systems in (8, 20)]
+
+
+def drawn(setting, rng):
+    """Return scores (system, item) and their expectations (system,)."""
+    best = setting.spread * np.sqrt(2.0 - 2.0 * setting.correlation)
+    skill = np.linspace(0.0, best, setting.systems)
+    shared = rng.standard_normal(setting.items) * np.sqrt(setting.correlation)
+    own = rng.standard_normal((setting.systems, setting.items))
+    latent = skill[:, np.newaxis] + shared + own * np.sqrt(1.0 - setting.correlation)
+    if setting.scores == "normal":
+        return latent, skill
+    if setting.scores == "0/1":
+        return (latent > 0.0).astype(float), ndtr(skill)
+    return ndtr(1.5 * latent), ndtr(1.5 * skill / np.sqrt(1.0 + 1.5**2))
+
+
+def simulate(setting, samples):
+    """Return how often all intervals hold the true gain, and how often a true null is rejected."""
+    rng = np.random.default_rng([0, *map(ord, repr(setting))])
+    pairs = study.every_pair(setting.systems)
+    covered = errs = contradicting = 0
+    for _ in range(samples):
+        scores, mean = drawn(setting, rng)
+        options = study.options(
+            adjust="max-t", seed=int(rng.integers(2**31)), n_resamples=499, method="monte-carlo"
+        )
+        items = study.of_mean(scores)
+        draws = draws_of(items, pairs, options, quiet)  # given: no intervals of each pair alone
+        found = bootstrapped_pairs(items, pairs, options, draws=draws)
+        gain = mean[pairs[:, 0]] - mean[pairs[:, 1]]
+        holds = (found["ci_low"] <= gain) & (gain <= found["ci_high"])
+        # a limit may end at a gain of 0 that the test rejects: that is not covered
+        covered += bool((holds & ~((gain == 0.0) & (found["p_adjusted"] <= 0.05))).all())
+        errs += bool((found["p_adjusted"][gain == 0.0] <= 0.05).any())
+        outside = (found["ci_low"] > 0.0) | (found["ci_high"] < 0.0)
+        contradicting += int((outside & (found["p_adjusted"] > 0.05)).sum())
+    return Found(covered / samples, errs / samples, contradicting)
+
+
+def family_intervals_rows(samples=2_000):
+    """Simultaneous intervals and the family-wise error of max-t for all pairs of systems."""
+    for setting in settings():
+        yield [*setting, *simulate(setting, samples), samples]

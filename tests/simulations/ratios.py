@@ -1,13 +1,4 @@
-"""Precision, recall and F1 of predictions: how often do the paired tests of two systems err?
-
-For each setting the size of the tests at 5% (two systems of the same true
-ratio), the coverage of the 95% interval of the gain, their power with that of a peer, how often
-the default call warns, and how often ``paired_permutation`` rejects (few samples). Guesses are
-right at random: of fixed numbers of guesses that do not overlap, do by half of the smaller number,
-or are nested; of guesses at random items, where those shared are right more often; F1 of cautious
-and of bold systems; sentences with several guesses. If the size of 2,000 samples is above 0.06,
-20,000 samples are drawn instead.
-"""
+"""Precision, recall and F1 of predictions: how often do the paired tests of two systems err?"""
 
 import itertools
 from collections.abc import Callable
@@ -22,7 +13,6 @@ from rankeval_pd.stats.items import METRICS, Items, quiet
 from tests.simulations import study
 from tests.simulations.study import PAIR
 
-FORM = {"digits": None}
 SAMPLES, MORE = 2_000, 20_000
 SWAPPED = 200  # samples that are also swapped
 SIZES = ((10, 10), (10, 100), (10, 500), (30, 30), (30, 500), (100, 100), (100, 500), (500, 500))

@@ -1,11 +1,4 @@
-"""Defaults for rankings where data are few, selected or pooled: size, coverage and warnings.
-
-Each row is a call, its setting, and a share: how often an interval covers, or a test rejects a true
-hypothesis. ``before`` is the share of the version that an audit examined, which the table keeps,
-``now`` that of this one. ``warned`` is the share of single calls that warn, in the settings whose
-cure is a warning, and in those where nothing is amiss. Scores are normal, those of positives higher
-by ``quality``, and measures share half of their variance. A quarter of an hour.
-"""
+"""Defaults for rankings where data are few, selected or pooled: size, coverage and warnings."""
 
 from itertools import product
 from pathlib import Path
@@ -17,23 +10,20 @@ from scipy import special
 from rankeval_pd.stats import clusters as cluster_totals
 from rankeval_pd.stats import judged as judged_sums
 from tests.simulations import study
-from tests.simulations.average_precision import truth
-from tests.simulations.unpaired import run as unpaired
+from tests.simulations.areas import truth, unpaired
 
 SAMPLES, CALLS = 2_000, 200
 KEYS = ["call", "setting", "quantity", "nominal"]
-NAMES = [*KEYS, "now", "warned", "samples", "before"]
 
 
-def drawn(positive, negative, qualities):
-    rng = np.random.default_rng(1)
+def drawn(positive, negative, qualities, coarser=()):
+    """Return samples of measures that share half of their variance, made coarser if so said."""
     gold = np.arange(positive + negative) < positive
-    common = rng.normal(size=(SAMPLES, gold.size))
-    scores = {
-        f"m{k}": common + rng.normal(size=common.shape) + np.sqrt(2.0) * quality * gold
-        for k, quality in enumerate(qualities)
-    }
-    return study.dataset(scores, gold)
+    shifts = [quality * gold for quality in qualities]
+    scores = study.alike(np.random.default_rng(1), (SAMPLES, gold.size), shifts)
+    for k, rounded in enumerate(coarser):
+        scores[k] = rounded(scores[k]).astype(float)
+    return study.dataset({f"m{k}": score for k, score in enumerate(scores)}, gold)
 
 
 def covers(table, true, ending=""):
@@ -96,7 +86,7 @@ def selected():
         table = data.rankeval.choose_threshold(**{what: wanted})
         looks = table["precision" if what == "recall" else "n_accepted"]
         best = looks.fillna(-1.0).argmax("measure")
-        cut = table["threshold"].isel(measure=best).to_numpy() / np.sqrt(2.0)
+        cut = table["threshold"].isel(measure=best).to_numpy()
         recall, fallout = special.ndtr(1.5 - cut), special.ndtr(-cut)
         reached = recall if what == "recall" else 0.3 * recall / (0.3 * recall + 0.7 * fallout)
         setting = f"{what} {wanted:g}, the best-looking of {count}"
@@ -142,3 +132,72 @@ def rows():
             share, told = found if isinstance(found, tuple) else (found, np.nan)
             count = SAMPLES if np.ndim(share) == 0 else np.size(share)
             yield *key, np.mean(share), told, count, known[tuple(key)]
+
+
+POSITIVE, TOTAL, SIZES = 120, 400, [20, 60, 150]
+
+
+def ranked(score):
+    return score.argsort(axis=-1).argsort(axis=-1)
+
+
+COARSER = {
+    "no ties": lambda x: x,
+    "ties that cut nothing": lambda x: np.digitize(ranked(x), [TOTAL - n for n in SIZES[::-1]]),
+    "binary": lambda x: (x > 1.2).astype(float),
+    "five values": lambda x: np.digitize(x, [-1.0, 0.0, 1.0, 2.0]),
+    "integer counts": lambda x: np.floor(np.exp(np.clip(x, None, 6.0))),
+    "half in one block": lambda x: np.digitize(ranked(x), [*range(180), *range(380, TOTAL)]),
+}
+
+
+def warns(data, n):
+    frames = (data.isel(sample=k).to_dataframe() for k in range(CALLS))
+    return study.warned(lambda x=x: x.rankeval.compare("m0", "m1", n) for x in frames)
+
+
+def rows_of(call, setting, found, data):
+    """Yield size, coverage and width of one pair, at each n."""
+    for k, n in enumerate(found["n"].to_numpy()):
+        row = found.isel(pair=0, n=k).transpose("sample")
+        there = f"{setting}, n {n}"
+        warned = warns(data, int(n)) if call == "compare()" else np.nan
+        difference, equal = row["difference"].to_numpy(), "qualities 1 and 1, both" in setting
+        true = 0.0 if equal else difference.mean()
+        if equal:
+            yield call, there, "size", 0.05, float(row["significant"].mean()), warned
+        yield call, there, "coverage", 0.95, study.held(row, true), warned
+        just = 2.0 * np.quantile(np.abs(difference - true), 0.95)
+        width = row["ci_high"].to_numpy() - row["ci_low"].to_numpy()
+        yield call, there, "width", 1.0, float(width.mean() / just), warned
+
+
+def settings():
+    drawing = {"ties": "expected", "n_resamples": 999}
+    for kind in COARSER:
+        cases = [((1.0, 1.0), kind), ((1.5, 0.8), kind), ((1.0, 1.0), "no ties")]
+        for qualities, other in cases[: 2 if kind == "no ties" else 3]:
+            data = drawn(POSITIVE, TOTAL - POSITIVE, qualities, [COARSER[kind], COARSER[other]])
+            beside = "both measures" if kind == other else "the other without ties"
+            setting = f"{kind}, qualities {qualities[0]:g} and {qualities[1]:g}, {beside}"
+            for call, ties in (("compare()", "shared"), ("compare(ties='expected')", "expected")):
+                found = data.rankeval.compare("m0", "m1", SIZES, ties=ties)
+                yield from rows_of(call, setting, found, data)
+        equal = drawn(POSITIVE, TOTAL - POSITIVE, [1.0] * 3, [COARSER[kind]] * 3)
+        ask = equal.rankeval
+        found = ask.compare("m0", "m1", SIZES, adjust="max-t", adjust_over="group", **drawing)
+        some = found["significant"].any("n").isel(pair=0).to_numpy()
+        call = "compare(ties='expected', adjust='max-t')"
+        yield call, f"{kind}, equal measures, 3 n", "size", 0.05, float(some.mean()), np.nan
+        for adjust in ("holm", "max-t"):
+            found = ask.measure_ranks(60, adjust=adjust, **drawing)
+            some = (found["rank_low"] > 1).any("measure").to_numpy()
+            call = f"measure_ranks(ties='expected', adjust={adjust!r})"
+            there = f"{kind}, three equal measures, n 60"
+            yield call, there, "size", 0.05, float(some.mean()), np.nan
+
+
+def tie_orders_rows():
+    """Comparisons of lists that cut blocks of equal scores: size, coverage, width and warnings."""
+    for row in settings():
+        yield *row, SAMPLES

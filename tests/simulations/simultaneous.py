@@ -1,21 +1,23 @@
-"""Do max-t and the bands keep their promise? Repeated experiments whose truth is known.
-
-Of every setting, candidates are drawn again and again (binormal scores, ``simulate_candidates``);
-counted is how often the band has the true curve in it at every n, and how often max-t calls two
-equally good measures different at some n. A quarter of an hour.
-"""
+"""Do max-t and the bands keep their promise? Repeated experiments whose truth is known."""
 
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
+import pandas as pd
+import xarray as xr
+from scipy import optimize, special, stats
+from scipy.stats import norm
 
-from rankeval_pd import datasets
+import rankeval_pd
+from rankeval_pd import datasets, measure_ranks
+from rankeval_pd.curves.shapes import lists_of
+from rankeval_pd.stats import bands
+from rankeval_pd.stats import bands as curve_bands
+from rankeval_pd.stats.proportions import INTERVALS
+from rankeval_pd.stats.ranking import by_position, edge_precision
 from tests.simulations import study
 
-FORM = {"digits": None}
-NAMES = ["n_candidates", "baseline", "quality_a", "quality_b", "correlation", "n_first", "n_last",
-         "highest_precision", "repetitions", "precision_band_covers", "precision_band_se",
-         "difference_band_covers", "difference_band_se", "max_t_errs", "max_t_se"]  # fmt: skip
 RESAMPLES = 499  # of the bands
 SWAPS = 199  # of max-t: the level .05 is reached exactly
 
@@ -45,15 +47,13 @@ class Setting:
         return datasets.true_precision(share, quality=quality, baseline=self.baseline)
 
 
-SETTINGS = (
-    Setting(2000, 0.11, (1.0, 1.0), 0.9, 100, 1000, 1000),
-    Setting(2000, 0.11, (0.8, 0.5), 0.9, 100, 1000, 1000),
-    Setting(1000, 0.10, (1.0, 1.0), 0.7, 10, 500, 1000),
-    Setting(5102, 0.11, (0.9, 0.9), 0.9, 100, 2000, 600),
-    # precision above .9: known to fall short
-    Setting(2000, 0.30, (2.0, 2.0), 0.7, 50, 1000, 300),
-    Setting(1000, 0.50, (1.5, 1.5), 0.7, 30, 500, 300),
-)
+SETTINGS = [
+    Setting(total, baseline, (a, b), *rest)
+    for total, baseline, a, b, *rest in study.settings(
+        "simultaneous", "n_candidates", "baseline", "quality_a", "quality_b", "correlation",
+        "n_first", "n_last", "repetitions",
+    )
+]  # fmt: skip
 
 
 def kept(setting, seed):
@@ -86,4 +86,188 @@ def rows():
             setting.first, setting.last, f"{setting.truth(setting.quality[0])[0]:.3f}",
             setting.repetitions, *shares(found, 4),
         ]  # fmt: skip
-        yield cells + [""] * (len(NAMES) - len(cells))
+        yield cells if len(found[0]) == 3 else [*cells, "", ""]
+
+
+REPETITIONS = 300
+
+
+def pointwise_rows():
+    """What becomes of intervals and tests of single n that are read as one statement?"""
+    for number, setting in enumerate(SETTINGS):
+        lift, other = setting.quality
+        if lift != other:
+            continue
+        truth, found = setting.truth(lift), []
+        for r in range(REPETITIONS):
+            asked = setting.candidates(10_000 * number + r).rankeval
+            table = asked.nbest_precision(setting.n, measures="a")
+            pair = asked.compare("a", "b", setting.n)
+            found.append([inside(table, "ci", truth), bool(pair["significant"].any())])
+        yield [
+            setting.n_candidates, setting.baseline, lift, setting.correlation, setting.first,
+            setting.last, REPETITIONS, *shares(found, 3),
+        ]  # fmt: skip
+
+
+MEASURES = 12
+
+
+def simulated(total, quality, rng):
+    gold = rng.random(total) < 0.2
+    found = study.alike(rng, total, [q * gold for q in quality])
+    scores = {f"m{k}": score for k, score in enumerate(found)}
+    return pd.DataFrame({**scores, "gold": gold})
+
+
+def covered(table, quality):
+    """Whether all ranks are: a measure has one from those better to those no worse."""
+    value = table["measure"].map({f"m{k}": q for k, q in enumerate(quality)}).to_numpy()
+    first = 1 + (value[np.newaxis] > value[:, np.newaxis]).sum(axis=-1)
+    last = (value[np.newaxis] >= value[:, np.newaxis]).sum(axis=-1)
+    return bool(((table["rank_low"] <= first) & (last <= table["rank_high"])).all())
+
+
+def measure_ranks_rows(samples=400):
+    """Joint coverage of the ranks of twelve nearly equal measures, by simulation."""
+    kinds = (
+        ({"kind": "ap"}, 5 * samples // 2), ({"kind": "roc"}, samples), ({"n": [100]}, samples // 4)
+    )  # fmt: skip
+    for spread, (asked, times) in product((0.0, 0.05), kinds):
+        quality = 1.0 + spread * np.linspace(0, 1, MEASURES)
+        rng = np.random.default_rng(5)
+        right = [
+            covered(measure_ranks(simulated(500, quality, rng), **asked), quality)
+            for _ in range(times)
+        ]
+        rate = float(np.mean(right))
+        error = stats.sem(right) if 0 < rate < 1 else 1 / times
+        yield spread, str(asked), times, rate, round(float(error), 4)
+
+
+SAMPLES = 2000
+CURVES = study.settings("curve_bands", "candidates", "prior", "shift", "steps")
+SPACES = ("roc", "gain", "precision_recall")
+
+
+def population(shift, steps):
+    """Return the shares of others and of true positives above each threshold, from the highest."""
+    if not steps:
+        cuts = np.linspace(12.0, -9.0, 40_001)
+        return norm.sf(cuts), norm.sf(cuts - shift)
+    cuts = norm.ppf(np.arange(1, steps) / steps)[::-1]
+    return tuple(np.r_[0.0, norm.sf(cuts - mean), 1.0] for mean in (0.0, shift))
+
+
+def one(size, prior, shift, steps):
+    rng = np.random.default_rng(20261124)
+    others, true = population(shift, steps)
+    found = {space: [] for space in SPACES}
+    for sample in range(SAMPLES):
+        gold = rng.random(size) < prior
+        score = rng.normal(size=size) + shift * gold
+        if steps:
+            score = np.digitize(score, norm.ppf(np.arange(1, steps) / steps)).astype(float)
+        ties = "expected" if steps else "shared"
+        lists = lists_of(study.ranking(score, gold), np.arange(1, size + 1), ties)
+        recall = lists.tp / lists.positive
+        fpr = (lists.n - lists.tp) / (size - lists.positive)
+        above = np.interp(recall, true, others)
+        truth = {
+            "roc": np.interp(fpr, others, true),
+            "gain": np.interp(lists.n / size, prior * true + (1 - prior) * others, true),
+            "precision_recall": prior * recall / (prior * recall + (1 - prior) * above),
+        }
+        for space in SPACES:
+            inside = curve_bands.covered(space, lists)
+            if inside.any():
+                some, at = lists.chosen(inside), truth[space][inside]
+                level = curve_bands.band_level(space, some, 0.95, sample)
+                low, high = curve_bands.curve_limits(space, some, level)
+                each = study.covers(*curve_bands.curve_limits(space, some, 0.95), at).mean()
+                held = float(study.covers(low, high, at).all())
+                found[space].append((held, float(each), float(np.mean(high - low))))
+    for space, known in found.items():
+        band, each, width = np.mean(known, axis=0).round(4)
+        yield size, prior, shift, steps, space, len(known), band, each, width
+
+
+def curve_bands_rows():
+    """Coverage of the bands and intervals of curves, in 2,000 samples of each setting."""
+    for setting in CURVES:
+        yield from one(*setting)
+
+
+BANDS = 400
+
+
+def found(share, prevalence, quality):
+    cut = optimize.brentq(lambda x: sum(study.beyond(x, quality, prevalence)) - share, -12.0, 12.0)
+    return float(special.ndtr(quality - cut))
+
+
+def pointwise(total, prevalence, quality, repetitions, rng):
+    """Return the least coverage over n of "nbest" and "region", and the mean widths."""
+    gold = rng.random((repetitions, total)) < prevalence
+    order = np.argsort(-(quality * gold + rng.normal(size=gold.shape)), axis=1)
+    ranked = np.take_along_axis(gold, order, axis=1)
+    tp = np.concatenate([np.zeros((repetitions, 1), int), np.cumsum(ranked, axis=1)], axis=1)
+    size, positive = np.full((repetitions, 1), total), tp[:, -1:]
+    n = np.array([max(1, round(x * total)) for x in (0.01, 0.05, prevalence, 0.3)])
+    wanted = np.array([found(x / total, prevalence, quality) for x in n])
+    edge = edge_precision(tp, np.broadcast_to(n, (repetitions, n.size)), size)
+    spread = bands.spread(tp[:, n], n, size, positive, edge)
+    result = {}
+    for name, counted in (("nbest", spread.effective(positive)), ("region", positive + 0.0 * edge)):
+        low, high = INTERVALS["clopper-pearson"](tp[:, n] / positive * counted, counted, 0.95)
+        result[f"least_{name}"] = study.covers(low, high, wanted).mean(axis=0).min()
+        result[f"width_{name}"] = (high - low).mean()
+    return result
+
+
+def band(total, prevalence, quality, repetitions, rng):
+    """Return how often the band holds at 20 n together."""
+    n = np.unique(np.round(total * np.geomspace(0.02, 0.9, 20)).astype(int))
+    wanted = np.array([found(x / total, prevalence, quality) for x in n])
+    hits = 0
+    keys, drawing = by_position(total), {"n_resamples": 192, "seed": 1, "advance": lambda _: None}
+    for _ in range(repetitions):
+        gold = rng.random(total) < prevalence
+        score = quality * gold + rng.normal(size=total)
+        order = np.argsort(-score)
+        ranked = gold[order]
+        counts = np.concatenate([[0], np.cumsum(ranked)])
+        edge = edge_precision(counts, n, np.array(total))
+        sup = bands.sup_t(ranked, n, edge, counts[n], keys, 0.95, added=2, **drawing)
+        hits += study.covers(*bands.exact_band(sup, int(gold.sum())), wanted).all()
+    return {"band_clopper-pearson": hits / repetitions}
+
+
+def difference(total, prevalence, quality, repetitions, rng):
+    """Return the least coverage over n of intervals of the difference of recalls."""
+    n = [max(1, round(x * total)) for x in (0.05, 0.3)]
+    wanted = [
+        found(x / total, prevalence, quality) - found(x / total, prevalence, quality + 0.5)
+        for x in n
+    ]
+    gold = rng.random((repetitions, total)) < prevalence
+    scores = study.alike(rng, gold.shape, [quality * gold, (quality + 0.5) * gold])
+    samples = study.dataset(dict(zip("ab", scores, strict=True)), gold)
+    result = {}
+    for target in ("region", "nbest"):
+        table = rankeval_pd.compare(samples, "a", "b", n, of="recall", target=target)
+        held = study.covers(table["ci_low"], table["ci_high"], xr.DataArray(wanted, dims="n"))
+        result[f"difference_{target}"] = float(held.mean("sample").min())
+    return result
+
+
+def recall_rows():
+    """Coverage of intervals and bands of recall, and of differences of recall, by simulation."""
+    populations = ((300, 0.1), (1_000, 0.03), (1_000, 0.3), (3_000, 0.02))
+    for (total, prevalence), quality in product(populations, (0.7, 1.5, 3.0)):
+        rng, of = np.random.default_rng(2), (total, prevalence, quality)
+        few = 2_000 if total < 3_000 else 800
+        yield {
+            "total": total, "prevalence": prevalence, "quality": quality,
+            **pointwise(*of, few, rng), **band(*of, BANDS, rng), **difference(*of, few, rng),
+        }  # fmt: skip

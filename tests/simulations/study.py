@@ -1,8 +1,10 @@
 """What the simulations share: draws whose truth is known, and shares."""
 
 import warnings
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from scipy import special, stats
 
@@ -13,7 +15,10 @@ ROOM = 1e-12  # of rounding
 PAIR = np.array([[0, 1]])
 
 
-# ------------------------------------------------------------------------------------------ shares
+def settings(table, *columns):
+    """Return the settings of a table, in its order: the distinct values of these columns."""
+    found = pd.read_csv(Path(__file__).with_name(f"{table}.csv"), usecols=columns)[[*columns]]
+    return [*found.drop_duplicates().itertuples(index=False, name=None)]
 
 
 def covers(low, high, truth):
@@ -23,6 +28,11 @@ def covers(low, high, truth):
 def held(found, truth):
     """Return how often the intervals of a table hold the truth."""
     return float(covers(found["ci_low"], found["ci_high"], truth).mean())
+
+
+def rejected(found):
+    """Return how often the tests of a table reject at 5%."""
+    return float((found["p_value"] <= 0.05).mean())
 
 
 def error(share, count):
@@ -43,9 +53,6 @@ def warned(calls):
             call()
         told.append(bool(found))
     return float(np.mean(told))
-
-
-# ------------------------------------------------------------------------------------------ scores
 
 
 def together(rng, cluster, icc):
@@ -81,6 +88,12 @@ def correlated(
     return dataset(scores, gold)
 
 
+def alike(rng, shape, shifts):
+    """Return scores of measures that share half of their variance, and are so much higher."""
+    common = rng.normal(size=shape)
+    return [np.sqrt(0.5) * (common + rng.normal(size=shape)) + shift for shift in shifts]
+
+
 def ranking(score, gold):
     return Ranking.of(score, gold, np.ones(gold.shape, dtype=bool))
 
@@ -88,9 +101,6 @@ def ranking(score, gold):
 def beyond(cut, quality, prevalence):
     """Return the share of true positives, and of others, above a score of the population."""
     return prevalence * special.ndtr(quality - cut), (1 - prevalence) * special.ndtr(-cut)
-
-
-# ----------------------------------------------------------------------------------------- systems
 
 
 def options(

@@ -1,44 +1,26 @@
-"""Size, power and coverage of ``compare(threshold=...)``, default calls, with 2,000 samples each.
-
-Two classifiers score the same candidates; latent scores are normal and correlate by .6 within a
-class. ``of`` is compared at thresholds with these true sensitivities and specificities. "peer" is
-the share of samples that McNemar's mid-p test rejects (of recall and specificity), or Kosinski's
-(of precision; its default is Fisher's test of the regions). ``warned`` is the share of samples in
-which the call warns: the sets differ by more than a tenth in size, and the test rejects. Seconds.
-"""
+"""Size, power and coverage of ``compare(threshold=...)``, default calls."""
 
 from itertools import product
 
 import numpy as np
-from scipy import stats
+from scipy import special, stats
 
+from rankeval_pd.stats import ranks
+from rankeval_pd.stats.differences import delta_method, overlap_difference
+from rankeval_pd.stats.proportions import agree_with_test
+from rankeval_pd.stats.two_by_two import fisher_test
 from tests.simulations import study
 
 SAMPLES = 2_000
 RHO = 0.6
 RATES = (  # sensitivity and specificity of a, then of b
-    ((0.8, 0.8), (0.8, 0.8)),
-    ((0.6, 0.95), (0.6, 0.95)),
-    ((0.9, 0.7), (0.7, 0.7)),
-    ((0.8, 0.9), (0.8, 0.75)),
-    ((0.85, 0.9), (0.7, 0.8)),
-)
+    ((0.8, 0.8), (0.8, 0.8)), ((0.6, 0.95), (0.6, 0.95)), ((0.9, 0.7), (0.7, 0.7)),
+    ((0.8, 0.9), (0.8, 0.75)), ((0.85, 0.9), (0.7, 0.8)),
+)  # fmt: skip
 ASKED = {
     "recall": {"of": "recall"}, "specificity": {"of": "specificity"}, "npv": {"of": "npv"},
     "precision": {}, "precision, kosinski": {"test": "kosinski"},
 }  # fmt: skip
-
-
-def drawn(rng, n, positive, rates):
-    """Return samples of two scores of which those above 0 are accepted."""
-    gold = np.arange(n) < positive
-    common = rng.standard_normal((SAMPLES, n))
-    scores = {}
-    for name, (sensitivity, specificity) in zip("ab", rates, strict=True):
-        mean = np.where(gold, stats.norm.ppf(sensitivity), -stats.norm.ppf(specificity))
-        own = rng.standard_normal(common.shape)
-        scores[name] = mean + RHO**0.5 * common + (1 - RHO) ** 0.5 * own
-    return study.dataset(scores, gold)
 
 
 def truth(of, prevalence, sensitivity, specificity):
@@ -51,9 +33,13 @@ def truth(of, prevalence, sensitivity, specificity):
 def rows():
     settings = product(((120, 12), (120, 40), (400, 40), (400, 200)), RATES)
     for number, ((n, positive), rates) in enumerate(settings):
-        ask = drawn(np.random.default_rng([32, number]), n, positive, rates).rankeval.compare
+        rng, gold = np.random.default_rng([32, number]), np.arange(n) < positive
+        cuts = stats.norm.ppf([specificity for _, specificity in rates])
+        shifts = cuts + stats.norm.ppf([sensitivity for sensitivity, _ in rates])
+        ask = study.correlated(rng, gold, SAMPLES, shifts, RHO).rankeval.compare
+        above = dict(zip("ab", cuts, strict=True))
         found = {
-            name: ask("a", "b", threshold={"a": 0.0, "b": 0.0}, **asked).isel(pair=0, cut=0)
+            name: ask("a", "b", threshold=above, **asked).isel(pair=0, cut=0)
             for name, asked in ASKED.items()
         }
         for name, table in found.items():
@@ -74,3 +60,86 @@ def rows():
                 "peer": None if peer is None else float((peer <= 0.05).mean()),
                 "coverage": study.held(table, true), "warned": warned, "samples": SAMPLES,
             }  # fmt: skip
+
+
+SETTINGS = study.settings(
+    "choose_threshold", "n_candidates", "prevalence", "quality", "question", "wanted"
+)
+
+
+def plain(sets, wanted):
+    low = stats.beta.ppf(0.05, sets.tp, sets.n - sets.tp + 1)
+    passed = np.flatnonzero(low >= wanted)
+    return int(passed[-1]) if passed.size else None
+
+
+def reached_by(question, cut, quality, prevalence):
+    """Return precision, recall or Youden's J of the population above a threshold."""
+    tp, fp = study.beyond(cut, quality, prevalence)
+    recall, fallout = special.ndtr(quality - cut), special.ndtr(-cut)
+    return {"precision": tp / (tp + fp), "recall": recall, "youden": recall - fallout}[question]
+
+
+def run(total, prevalence, quality, question, wanted, repetitions):
+    rng = np.random.default_rng(2)
+    broken, found = {"chosen": 0, "plain": 0}, 0
+    for _ in range(repetitions):
+        gold = rng.random(total) < prevalence
+        score = rng.normal(size=total) + quality * gold
+        sets = ranks.sets_of(study.ranking(score, gold))
+        promise = getattr(ranks, f"guaranteed_{question}")(sets, wanted, 0.95)
+        found += promise.chosen is not None
+        places = {"chosen": promise.chosen}
+        if question == "precision":
+            places["plain"] = plain(sets, wanted)
+        least = promise.low if question == "youden" else wanted
+        for name, place in places.items():
+            if place is not None:
+                reached = reached_by(question, sets.threshold[place], quality, prevalence)
+                broken[name] += reached < least
+    plain_broken = broken["plain"] / repetitions if question == "precision" else np.nan
+    return (
+        question, wanted, total, prevalence, quality, repetitions, found / repetitions,
+        broken["chosen"] / repetitions, plain_broken,
+    )  # fmt: skip
+
+
+def choose_threshold_rows(samples=2_000):
+    """How often is the promise of a chosen threshold broken? By simulation."""
+    for setting in SETTINGS:
+        yield run(*setting, samples)
+
+
+REPEATED = 20_000
+LEVEL = 0.95
+SETS = study.settings("sets", "both", "only_a", "only_b", "pi_both", "pi_a", "pi_b")
+
+
+def sets_rows():
+    """How often intervals of the difference of two acceptance sets cover."""
+    rng = np.random.default_rng(12)
+    for setting, sizes in product(SETS, ("fixed", "varies")):
+        mean, rate = (np.array(x)[:, np.newaxis] for x in (setting[:3], setting[3:]))
+        n = np.broadcast_to(mean, (3, REPEATED)).astype(np.int64)
+        n = n if sizes == "fixed" else rng.poisson(n)
+        n = n[:, (n[0] + n[1] >= 2) & (n[0] + n[2] >= 2) & (n[1] + n[2] > 0)]
+        tp = rng.binomial(n, rate)
+        weight = n if sizes == "fixed" else np.broadcast_to(mean, n.shape)
+        true = of_sets(weight * rate, weight)
+        size_a, size_b = n[0] + n[1], n[0] + n[2]
+        p = fisher_test(tp[1], n[1], tp[2], n[2], "two-sided").p_value
+        weights = 1 / size_a - 1 / size_b, 1 / size_a, -1 / size_b
+        bare = overlap_difference(tuple(tp), tuple(n), LEVEL)
+        kinds = {
+            "delta": delta_method(tuple(tp), tuple(n), weights, of_sets(tp, n), LEVEL),
+            "together": bare,
+            "score": agree_with_test(*bare, p, "two-sided", LEVEL),
+        }
+        for kind, (low, high) in kinds.items():
+            held = float(study.covers(low, high, true).mean())
+            yield *setting, sizes, kind, held, study.error(held, true.size)
+
+
+def of_sets(tp, n):
+    """Return the difference in precision of two sets: both, only a, only b."""
+    return (tp[0] + tp[1]) / (n[0] + n[1]) - (tp[0] + tp[2]) / (n[0] + n[2])

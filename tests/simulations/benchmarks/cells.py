@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from rankeval_pd import datasets
 
@@ -43,8 +44,6 @@ CELLS = {"candidates": {}, "items": {}, "queries": {}}
 for _of, _name, _columns, _call in pd.read_csv(Path(__file__).with_name("calls.csv")).to_numpy():
     CELLS[_of][_name] = _asking(_of, _columns, _call)
 
-# ----------------------------------------------------- what peers need for a part of the same work
-
 
 def _sklearn(name, **options):
     def ask(data):
@@ -72,48 +71,39 @@ def _partition(data):
         gold[best[np.argsort(score[best])]].cumsum()
 
 
-def _scipy_bootstrap(data):
-    from scipy import stats
+def _resampled(name, statistic, **options):
+    def ask(data):
+        gain = (data["a"] - data["b"]).to_numpy()
+        getattr(stats, name)((gain,), statistic, n_resamples=1_000, batch=100, **options)
 
-    gain = (data["a"] - data["b"]).to_numpy()
-    stats.bootstrap((gain,), np.mean, n_resamples=1_000, method="percentile", batch=100)
-
-
-def _scipy_permutation(data):
-    from scipy import stats
-
-    def mean(x, axis):
-        return np.mean(x, axis=axis)
-
-    gain = (data["a"] - data["b"]).to_numpy()
-    stats.permutation_test((gain,), mean, permutation_type="samples", n_resamples=1_000, batch=100)
+    return ask
 
 
-PEERS = {
+_SKLEARN = {
+    "precision_recall_curve": "precision_recall", "det_curve": "det", "roc_auc_score": "area",
+    "average_precision_score": "area('ap')",
+}  # fmt: skip
+#: of each peer: the method of which it does at least a part, and its call
+_PEERS = {
     "candidates": {
-        "scikit-learn: roc_curve": _sklearn("roc_curve", drop_intermediate=False),
-        "scikit-learn: precision_recall_curve": _sklearn("precision_recall_curve"),
-        "scikit-learn: det_curve": _sklearn("det_curve"),
-        "scikit-learn: roc_auc_score": _sklearn("roc_auc_score"),
-        "scikit-learn: average_precision_score": _sklearn("average_precision_score"),
-        "polars: top_k, 3 n": _polars,
-        "NumPy: argpartition, 3 n": _partition,
+        "scikit-learn: roc_curve": ("roc", _sklearn("roc_curve", drop_intermediate=False)),
+        **{f"scikit-learn: {name}": (method, _sklearn(name)) for name, method in _SKLEARN.items()},
+        "polars: top_k, 3 n": ("nbest_precision, 3 n", _polars),
+        "NumPy: argpartition, 3 n": ("nbest_precision, 3 n", _partition),
     },
     "items": {
-        "SciPy: bootstrap, one pair, 1,000 resamples": _scipy_bootstrap,
-        "SciPy: permutation_test, one pair, 1,000 resamples": _scipy_permutation,
+        "SciPy: bootstrap, one pair, 1,000 resamples": (
+            "paired_bootstrap", _resampled("bootstrap", np.mean, method="percentile"),
+        ),
+        "SciPy: permutation_test, one pair, 1,000 resamples": (
+            "paired_permutation",
+            _resampled(
+                "permutation_test", lambda x, axis: np.mean(x, axis=axis),
+                permutation_type="samples",
+            ),
+        ),
     },
     "queries": {},
 }  # fmt: skip
-#: the method of which a peer does at least a part
-BESIDE = {
-    "scikit-learn: roc_curve": "roc",
-    "scikit-learn: precision_recall_curve": "precision_recall",
-    "scikit-learn: det_curve": "det",
-    "scikit-learn: roc_auc_score": "area",
-    "scikit-learn: average_precision_score": "area('ap')",
-    "polars: top_k, 3 n": "nbest_precision, 3 n",
-    "NumPy: argpartition, 3 n": "nbest_precision, 3 n",
-    "SciPy: bootstrap, one pair, 1,000 resamples": "paired_bootstrap",
-    "SciPy: permutation_test, one pair, 1,000 resamples": "paired_permutation",
-}
+PEERS = {of: {name: ask for name, (_, ask) in known.items()} for of, known in _PEERS.items()}
+BESIDE = {name: method for known in _PEERS.values() for name, (method, _) in known.items()}

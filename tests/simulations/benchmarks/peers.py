@@ -60,29 +60,26 @@ def of_lists():
             stats.hypergeom.ppf(0.95, total, positive, row + 1)
 
     extrapolated, whole = f"extrapolated from {SAMPLE} sizes", total / SAMPLE
+    ask = df.rankeval
     return [
         (
-            "`compare`, whole table",
-            seconds(lambda: df.rankeval.compare("good", "fair")),
+            "`compare`, whole table", seconds(lambda: ask.compare("good", "fair")),
             f"loop of `scipy.stats.fisher_exact`, p-value only, {extrapolated}",
             seconds(fisher, 1) * whole,
         ),
         (
-            "`random_bound`, all columns",
-            seconds(lambda: df.rankeval.random_bound(0.05)),
+            "`random_bound`, all columns", seconds(lambda: ask.random_bound(0.05)),
             f"loop of `scipy.stats.hypergeom.ppf`, one column, {extrapolated}",
             seconds(quantiles, 1) * whole,
         ),
         (
             "`nbest_precision`, ranking and table",
-            seconds(lambda: df.rankeval.nbest_precision(measures="good")),
+            seconds(lambda: ask.nbest_precision(measures="good")),
             "statsmodels' `proportion_confint(method='beta')`, intervals only",
             seconds(lambda: proportion_confint(tp, n, method="beta")),
         ),
-    ]
+    ]  # fmt: skip
 
-
-# ----------------------------------------------------------------------------------------- queries
 
 METRICS = ["P@10", "R@100", "RR", "AP", "nDCG", "nDCG@10", "Bpref"]
 RUNS, QUERIES, DEPTH, COLLECTION = 17, 100, 1000, 528_155
@@ -135,8 +132,6 @@ def of_queries():
     return [(work, took[0], "ir_measures", took[1])]
 
 
-# ----------------------------------------------------------------------------------------- systems
-
 SYSTEMS, SEGMENTS = 4, 3_000
 
 
@@ -148,16 +143,14 @@ def texts():
     chance /= chance.sum()
     lengths = rng.integers(8, 40, SEGMENTS)
     truth = [rng.choice(words, size, p=chance) for size in lengths]
-    hypotheses = {}
-    for k in range(SYSTEMS):
-        hypotheses[f"system {k}"] = [
-            " ".join(
-                np.where(
-                    rng.random(r.size) < 0.70 + 0.005 * k, r, rng.choice(words, r.size, p=chance)
-                )
-            )
-            for r in truth
-        ]
+
+    def kept(row, share):
+        stays = rng.random(row.size) < share
+        return " ".join(np.where(stays, row, rng.choice(words, row.size, p=chance)))
+
+    hypotheses = {
+        f"system {k}": [kept(row, 0.70 + 0.005 * k) for row in truth] for k in range(SYSTEMS)
+    }
     return [" ".join(row) for row in truth], hypotheses
 
 

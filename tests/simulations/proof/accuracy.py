@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.simulations.proof.pages import ROOT, as_table, beside, led_to, opening, versions
+from tests.simulations.proof.pages import ROOT, as_table, beside, written
 from tests.stats import exact
 
 
@@ -152,29 +152,16 @@ def _row(check, recorder):
 
 
 def page():
-    parts = [
-        opening(
-            "accuracy",
-            "How accurate are the numbers?",
-            "We compared each statistic with an independent reference: exact fractions and"
-            " enumeration, mpmath with 50 digits, SciPy, statsmodels, scikit-learn, R, RDKit,"
-            " trec_eval and sacrebleu. *error* is the worst relative error, and *values* is the"
-            " range of absolute reference values. For a root, the error is the residual of the"
-            " equation divided by its slope. For a probability, the error refers to the"
-            " logarithm; far below 1e-308, the last digit of the logarithm limits the accuracy."
-            " `tests/simulations/proof/accuracy.csv` lists the test for each row. The test contains"
-            " the reference and fails if an error exceeds its limit.",
-            led_to("accuracy", BESIDE),
-        ),
-        versions("numpy", "scipy", "mpmath", "statsmodels", "scikit-learn", "sacrebleu"),
-    ]
-    return "\n\n".join([*parts, *(part for title, part in tables() if title not in LATER)]) + "\n"
+    return written("accuracy", sections=_joined(later=False))
 
 
 def topics():
     """Return the page beside it."""
-    later = [part for title, part in tables() if title in LATER]
-    return {"more": "\n\n".join([beside("accuracy", BESIDE["more"]), *later, of_peers()]) + "\n"}
+    return {"more": beside("accuracy", "more", sections=_joined(later=True), **of_peers())}
+
+
+def _joined(*, later):
+    return "\n\n".join(part for title, part in tables() if (title in LATER) == later)
 
 
 @functools.cache
@@ -192,14 +179,6 @@ def of_peers():
     """Return the section on the public cases of peers, see ``python -m tests.tools.peers``."""
     counts = pd.read_csv(ROOT / "tests/tools/peers/counts.csv", keep_default_na=False)
     tried, agree = int(counts["tried"].sum()), int(counts["agree"].sum())
-    said = (
-        f"{PEERS}\n\n`python -m tests.tools.peers` runs the tests of SciPy and scikit-learn and"
-        " repeats each call to a function with a counterpart in this package. trec_eval"
-        " (pytrec_eval) and sacrebleu are run on seeded random cases. Two numbers agree if their"
-        " relative difference"
-        f" is at most 1e-9. {agree:,} of {tried:,} cases agree, and {tried - agree} differ for the"
-        " reasons shown. `tests/tools/peers/counts.csv` contains the counts for each function."
-    )
     rows = [
         {
             "peer": peer,
@@ -213,9 +192,8 @@ def of_peers():
         }
         for peer, part in counts.groupby("peer", sort=False)
     ]
-    return f"{said}\n\n{as_table(pd.DataFrame(rows))}"
+    table = as_table(pd.DataFrame(rows))
+    return {"agree": agree, "tried": tried, "differ": tried - agree, "peers": table}
 
 
-PEERS = "## Test cases from other packages"
-BESIDE = {"more": "Accuracy of areas, systems and association measures"}
 LATER = ("Areas, curves, queries", "Systems scored on test items", "Association measures")

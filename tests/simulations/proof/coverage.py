@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from tests.simulations.proof.pages import REFERENCE, as_table, beside, led_to, opening
+from tests.simulations.proof.pages import REFERENCE, as_table, beside, written
 
 # a page for each topic: its title, and what is said of each question
 TOPICS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
@@ -22,11 +22,6 @@ SAID = {
     for topic in TOPICS.values() for question, said in topic["questions"].items()
 }  # fmt: skip
 NUMBERS = ["median", "worst", "settings", "short", "far"]
-FALLS = (
-    "Most of these settings involve two or three positives, nearly identical measures with areas of"
-    " .9 or more (intervals too wide), at most 50 items with skewed or rare gains, or equally"
-    " weighted items in groups of very unequal size."
-)
 USES = {"default": "defaults", "option": "options", "other": "alternatives"}
 ERRORS = 3  # Monte-Carlo errors beyond which a share falls short
 
@@ -79,21 +74,13 @@ def settings_of(claim):
     above = claim.promise in ("size", "width", "warned")
     lacking = share - nominal if above else nominal - share
     named = rows[claim.settings.split()].to_dict("records")
-    return pd.DataFrame(
-        {
-            "question": claim.question,
-            "procedure": claim.procedure,
-            "use": claim.use,
-            "promise": claim.promise,
-            "nominal": nominal,
-            "simulated": share,
-            "error": error,
-            "setting": [_said(setting) for setting in named],
-            "lacking": lacking,
-            "short": lacking > ERRORS * error,
-            "source": claim.source,
-        }
-    )
+    said = {name: getattr(claim, name) for name in ("question", "procedure", "use", "promise")}
+    found = {
+        "nominal": nominal, "simulated": share, "error": error,
+        "setting": [_said(setting) for setting in named],
+        "lacking": lacking, "short": lacking > ERRORS * error, "source": claim.source,
+    }  # fmt: skip
+    return pd.DataFrame(said | found)
 
 
 @functools.cache
@@ -130,18 +117,15 @@ def shortfalls(table, use):
     found = found[distant.groupby([found[x] for x in together]).transform("any")]
     counts = found.groupby(together, sort=False).size()
     worst = found.groupby(together, sort=False).head(1)
-    return pd.DataFrame(
-        {
-            "procedure": worst["procedure"],
-            "target": [_promise(*x) for x in worst[["promise", "nominal"]].itertuples(index=False)],
-            "short": [counts[key] for key in worst[together].itertuples(index=False, name=None)],
-            "worst": [
-                f"{_share(value)}±{_share(error)}"
-                for value, error in worst[["simulated", "error"]].itertuples(index=False)
-            ],
-            "worst setting": worst["setting"],
-        }
-    )
+    promised = worst[["promise", "nominal"]].itertuples(index=False)
+    reached = worst[["simulated", "error"]].itertuples(index=False)
+    return pd.DataFrame({
+        "procedure": worst["procedure"],
+        "target": [_promise(*x) for x in promised],
+        "short": [counts[key] for key in worst[together].itertuples(index=False, name=None)],
+        "worst": [f"{_share(value)}±{_share(error)}" for value, error in reached],
+        "worst setting": worst["setting"],
+    })  # fmt: skip
 
 
 def _promised(mine):
@@ -163,18 +147,14 @@ def summary(table):
     for (question, use, name), mine in table.groupby(keys, sort=False):
         promises = [part for _, part in mine.groupby(["promise", "source"], sort=False)]
         lost = [part.loc[part["lacking"].idxmax()] for part in promises if part["short"].any()]
-        rows.append(
-            {
-                "question": question,
-                "use": use,
-                "procedure": name,
-                "worst (median)": "; ".join(_promised(part) for part in promises),
-                "settings": len(mine),
-                "short": int(mine["short"].sum()),
-                "far": int(far(mine).sum()),
-                "worst setting": "; ".join(dict.fromkeys(row["setting"] for row in lost)),
-            }
-        )
+        row = dict(zip(keys, (question, use, name), strict=True))
+        row["worst (median)"] = "; ".join(_promised(part) for part in promises)
+        row |= {
+            "settings": len(mine),
+            "short": int(mine["short"].sum()),
+            "far": int(far(mine).sum()),
+        }
+        rows.append(row | {"worst setting": "; ".join(dict.fromkeys(x["setting"] for x in lost))})
     return pd.DataFrame(rows)
 
 
@@ -206,49 +186,23 @@ def section(found, question):
 
 def topic(name, found):
     questions = TOPICS[name]["questions"]
-    parts = [beside("coverage", f"{TOPICS[name]['title']}: coverage and size")]
-    for question in questions:
-        parts += section(found, question)
-    return "\n\n".join(parts) + "\n"
+    parts = [part for question in questions for part in section(found, question)]
+    title = f"{TOPICS[name]['title']}: coverage and size"
+    return beside("coverage", name, title, sections="\n\n".join(parts))
 
 
 def page():
     table = every_setting()
-    defaults, options = short(table, "default"), short(table, "option")
-    both = [table["use"].eq(use) for use in ("default", "option")]
-    parts = [
-        opening(
-            "coverage",
-            "Do intervals and tests maintain their nominal level?",
-            "We checked every interval, band and test in simulations with known true values. Each"
-            " topic has a page that lists all procedures:",
-            led_to("coverage", {name: topic["title"] for name, topic in TOPICS.items()}),
-            "The tables report up to five quantities. Each quantity has a *target*:",
-            "* *coverage*: the proportion of intervals that contain the true value (.95)\n"
-            "* *size*: the error rate of a test if there is no difference (.05)\n"
-            "* *power*: the proportion of tests that detect a real difference, as planned\n"
-            "* *width*: the width relative to the narrowest valid interval (1.3)\n"
-            "* *warned*: the proportion of needless warnings (.1)",
-            "Tables state any other target. *worst* and *median* refer to the simulated"
-            " values across all *settings*. *short* counts the settings that miss the target by"
-            f" more than {ERRORS} Monte Carlo errors (±; .000 if all outcomes were enumerated)."
-            " *far* counts settings whose coverage is more than .02 below the target or whose size"
-            " is more than .01 above it. *alternatives* are other common methods."
-            " `tests/simulations` contains the scripts and all settings (CSV).",
-        ),
-        "## Where a default falls short",
-        f"{len(defaults)} of {both[0].sum():,} settings miss the target, and"
-        f" {int(far(table[both[0]]).sum())} are far from the target. The table lists the"
-        " affected procedures.",
-        FALLS,
-        as_table(shortfalls(table, "default"), NUMBERS),
-        "## Where an option falls short",
-        f"{len(options)} of {both[1].sum():,} settings miss the target, and"
-        f" {int(far(table[both[1]]).sum())} are far from the target. These settings matter"
-        " only if you choose the option. The page for each topic shows the worst setting for"
-        " each option.",
-    ]
-    return "\n\n".join(parts) + "\n"
+    counted = {}
+    for use in ("default", "option"):
+        mine, fails = table[table["use"] == use], len(short(table, use))
+        counted[use] = (
+            f"{fails} of {len(mine):,} settings miss the target, and {int(far(mine).sum())} are far"
+            " from the target"
+        )
+    titles = {name: topic["title"] for name, topic in TOPICS.items()}
+    worst = as_table(shortfalls(table, "default"), NUMBERS)
+    return written("coverage", titles, shortfalls=worst, errors=ERRORS, **counted)
 
 
 def topics():

@@ -1,6 +1,7 @@
 """What all pages of the proof share: their places, how they were made, tables."""
 
 import platform
+import tomllib
 from importlib import metadata
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pandas as pd
 NAMES = ("accuracy", "coverage", "performance", "papers")
 ROOT = Path(__file__).parents[3]
 REFERENCE = ROOT / "tests" / "simulations"
+TEXTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 # the tables are wide: no list of headings beside them
 WIDE = "---\nhtml_theme.sidebar_secondary.remove: true\n---\n\n"
 
@@ -21,17 +23,22 @@ def command(name):
     return f"python -m tests.simulations.proof {name}"
 
 
-def opening(name, title, *said):
-    """Return the first lines of a page: title, what it shows, and the command that made it."""
+def written(name, links=None, **computed):
+    """Return a page: its text with what is computed, how it was made, and links to others."""
+    text = TEXTS[name]
     made = f"`{command(name)}` generates this page and computes every number."
-    return "\n\n".join([WIDE + f"# {title}", *said, made])
+    links = led_to(name, links or text["beside"])
+    said = versions(*text.get("packages", ()))
+    page = text["page"].format(made=made, links=links, versions=said, **computed)
+    return f"{WIDE}# {text['title']}\n\n{page}"
 
 
-def beside(name, title):
-    """Return the first lines of a page beside the page of this name, which explains it."""
+def beside(name, topic, title=None, **computed):
+    """Return a page beside the page of this name, which explains it."""
+    text = TEXTS[name].get(topic, "{sections}\n").format(**computed)
     return (
-        f"{WIDE}# {title}\n\nSee the [overview](../{name}.md) for explanations. `{command(name)}`"
-        " generates this page."
+        f"{WIDE}# {title or TEXTS[name]['beside'][topic]}\n\nSee the [overview](../{name}.md) for"
+        f" explanations. `{command(name)}` generates this page.\n\n{text}"
     )
 
 

@@ -20,7 +20,7 @@ from tests.simulations.benchmarks import cells
 from tests.simulations.benchmarks import peers as beside_peers
 from tests.simulations.benchmarks.peers import seconds
 from tests.simulations.paired_sizes import f1_statistics
-from tests.simulations.proof.pages import as_table, beside, led_to, opening, versions
+from tests.simulations.proof.pages import as_table, beside, written
 
 SOME_N = (10, 1_000, 100_000)
 SYSTEMS = (2, 8, 32)
@@ -34,15 +34,11 @@ def _time(taken):
 
 def peers():
     rows = [*beside_peers.of_lists(), *beside_peers.of_queries(), *beside_peers.of_systems()]
-    return pd.DataFrame(
-        [
-            {
-                "work": work, "ours": _time(ours), "peer": peer, "peer's time": _time(theirs),
-                "times as fast": f"{theirs / ours:,.1f}",
-            }
-            for work, ours, peer, theirs in rows
-        ]
-    )  # fmt: skip
+    cells = [
+        (work, _time(ours), peer, _time(theirs), f"{theirs / ours:,.1f}")
+        for work, ours, peer, theirs in rows
+    ]
+    return pd.DataFrame(cells, columns=["work", "ours", "peer", "peer's time", "times as fast"])
 
 
 TOGETHER = {
@@ -120,32 +116,19 @@ def recursion(total, positive, p):
 def random_model():
     """Return seconds of the bounds of the random model."""
     million, n = Finite(1e6, 1e5), np.arange(1.0, 1e6 + 1.0)
-    found = []
+    works = {}
     for p in (0.05, 1e-17):
-        found += [
-            (
-                f"discrete, interpolated, critical: every n of 1,000,000, p={p:g}",
-                seconds(lambda p=p: bounds(p, n, million), 1),
-            ),
-            (
-                f"parametric: every n of 1,000,000, p={p:g}",
-                seconds(lambda p=p: parametric_bound(p, n, million.prior), 1),
-            ),
-        ]
+        every = f"every n of 1,000,000, p={p:g}"
+        works[f"discrete, interpolated, critical: {every}"] = partial(bounds, p, n, million)
+        works[f"parametric: {every}"] = partial(parametric_bound, p, n, million.prior)
     for total, positive in ((5_102, 566), (100_000, 10_000)):
-        df = pd.DataFrame({"gold": np.arange(total) < positive})
-        found += [
-            (
-                f"Macskassy's (2005) recursion, O(N+ N-), one bound: every n of {total:,} with"
-                f" {positive:,} positives",
-                seconds(lambda size=(total, positive): recursion(*size, 0.05), 1),
-            ),
-            (
-                f"`random_bound`, the same bound and all other columns: every n of {total:,}",
-                seconds(lambda df=df: df.rankeval.random_bound(0.05), 1),
-            ),
-        ]
-    return pd.DataFrame([{"random model": what, "time": _time(taken)} for what, taken in found])
+        ask = pd.DataFrame({"gold": np.arange(total) < positive}).rankeval
+        every = f"every n of {total:,}"
+        name = f"Macskassy's (2005) recursion, O(N+ N-), one bound: {every} with {positive:,}"
+        works[f"{name} positives"] = partial(recursion, total, positive, 0.05)
+        name = f"`random_bound`, the same bound and all other columns: {every}"
+        works[name] = partial(ask.random_bound, 0.05)
+    return _growth("random model", {name: {"time": work} for name, work in works.items()})
 
 
 COSTS = Path(__file__).parents[1] / "benchmarks" / "costs.csv"
@@ -199,40 +182,24 @@ TABLES = {
 
 
 METHODS = [title for title in TABLES if title.startswith("Every method")]
-BESIDE = {"methods": "How fast is each method?"}
 
 
 def page():
     warnings.simplefilter("ignore", rankeval_pd.RankevalWarning)  # of precise lists
-    parts = [
-        opening(
-            "performance",
-            "How fast is the package?",
-            "Times are CPU seconds for a single run with one thread. Slow functions from other"
-            " packages are timed on evenly spaced list sizes and extrapolated, as"
-            " noted in the table.",
-            led_to("performance", BESIDE),
-        ),
-        versions("numpy", "pandas", "scipy", "statsmodels", "ir-measures", "sacrebleu"),
-        f"{processor()}, {os.cpu_count()} cores.",
-    ]
-    parts += [_section(title) for title in TABLES if title not in METHODS]
-    return "\n\n".join(parts) + "\n"
-
-
-def _section(title):
-    found = TABLES[title]()
-    right = [c for c in found.columns[1:] if c != "peer"]
-    return f"## {title}\n\n{as_table(found, right)}"
+    machine = f"{processor()}, {os.cpu_count()} cores."
+    others = [title for title in TABLES if title not in METHODS]
+    return written("performance", processor=machine, sections=_sections(others))
 
 
 def topics():
     """Return the page of every method, from the times that are committed."""
-    said = (
-        "The tables show CPU seconds for every method with default options. Methods marked > were"
-        " stopped after 90 seconds. *MB* is peak process memory at the largest timed size."
-        " Functions from other packages come last. The method in parentheses does at least"
-        " the same work. Empty cells were not timed."
-    )
-    parts = [beside("performance", BESIDE["methods"]), said, *map(_section, METHODS)]
-    return {"methods": "\n\n".join(parts) + "\n"}
+    return {"methods": beside("performance", "methods", sections=_sections(METHODS))}
+
+
+def _sections(titles):
+    parts = []
+    for title in titles:
+        found = TABLES[title]()
+        right = [c for c in found.columns[1:] if c != "peer"]
+        parts.append(f"## {title}\n\n{as_table(found, right)}")
+    return "\n\n".join(parts)
