@@ -29,7 +29,7 @@ import rankeval_pd
 from rankeval_pd import plotting
 from rankeval_pd.doors import Data, check_data, is_dask_frame
 from rankeval_pd.errors import checked_call
-from rankeval_pd.options import Plotted, with_roles
+from rankeval_pd.options import Plotted, as_written, with_roles
 from rankeval_pd.overview import (
     PLOT_SYNONYMS,
     SYNONYMS,
@@ -147,7 +147,7 @@ def without_parameter(text: str | None, name: str) -> str | None:
     """Remove one parameter from a NumPy docstring."""
     if text is None:
         return None
-    text = re.sub(rf"(?m)^(    ){name}, (?=\S)", r"\1", text, count=1)
+    text = re.sub(rf"(?m)^(    ){name}, (?=\S)", r"\1", as_written(text), count=1)
     return re.sub(rf"(?m)^    {name}( :.*)?\n(?:        .*\n|\n(?=        ))*", "", text, count=1)
 
 

@@ -370,13 +370,21 @@ _PARAMETERS = "    Parameters\n    ----------\n"
 _ENTRY = re.compile(r"(?m)^    (\w+(?:, \w+)*)\n((?:        .*\n|\n(?=        ))*)")
 
 
+def as_written(text: str | None) -> str:
+    """Return a docstring indented as in the source, which Python 3.13 no longer keeps."""
+    first, line, rest = (text or "").partition("\n")
+    if re.search(r"(?m)^\S", rest):
+        rest = textwrap.indent(rest, "    ")
+    return first + line + rest
+
+
 def declare_options(function: Function) -> Function:
     """Fill in what a docstring leaves to the declarations: the kinds and meanings of options.
 
     An entry without a kind gets the kind of its annotation, and an entry without a text the meaning
     in :data:`OPTIONS`.
     """
-    before, title, after = (function.__doc__ or "").partition(_PARAMETERS)
+    before, title, after = as_written(function.__doc__).partition(_PARAMETERS)
     entries, end, others = after.partition("\n    Returns\n")
     declared_entry = partial(_declared_entry, function)
     function.__doc__ = before + title + _ENTRY.sub(declared_entry, entries) + end + others
@@ -479,6 +487,7 @@ def _with_meanings(text: str | None, roles: Mapping[str, str]) -> str | None:
     """Replace ``**roles`` in a docstring with the names and meanings of the roles."""
     if text is None:
         return None
+    text = as_written(text)
     # if roles share an entry with another parameter, give the roles their own entry
     text = re.sub(
         r"(?m)^(    \S.*?), \*\*roles\n((?:        .*\n)+)",

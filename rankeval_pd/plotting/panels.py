@@ -20,6 +20,7 @@ from rankeval_pd.options import (
     FILLED,
     LONG_ROLES,
     Capabilities,
+    as_written,
     in_wide_form,
     settings,
     unbound,
@@ -679,7 +680,7 @@ def of_data_or_table(
             defaults[name] = parameter.default
 
     def decorate(picture: Picture) -> Picture:
-        text = picture.__doc__ or ""
+        text = as_written(picture.__doc__)
         result = "" if "    Returns\n" in text else RESULT
         picture.__doc__ = text.replace("    **look\n", SHARED + result)
         check, check_data = argument_check(picture), argument_check(picture, 1)

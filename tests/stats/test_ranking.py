@@ -199,7 +199,7 @@ def test_variances_of_lists_and_of_their_differences_are_sums_of_squared_influen
     gold = rng.random(20_000) < 0.2
     score = gold * 1.0 + rng.normal(size=20_000)
     noisy = score + 0.4 * rng.normal(size=20_000)
-    a, b = (stats.rankdata(-x, method="ordinal") for x in (score, noisy))
+    a, b = (stats.rankdata(-x, method="ordinal").astype(int) for x in (score, noisy))
     n = np.array([500, 3_000, 12_000])
     in_a, in_b = a <= n[:, None], b <= n[:, None]
     only = in_a & ~in_b, in_b & ~in_a
