@@ -368,3 +368,19 @@ def test_tables_of_other_packages_are_refused_with_the_line_that_converts_them(p
         with pytest.raises(TypeError) as refused:
             ask(table)
         assert str(refused.value).endswith(f".{way}.")
+
+
+def test_what_systems_have_no_use_for_is_refused():
+    items = pd.DataFrame({"a": [0, 1, 1, 0], "b": [1, 1, 0, 0]})
+    for role in ("positive", "min_grade"):
+        with pytest.raises(ValueError, match=f"{role}=1 applies only to rankings"):
+            items.rankeval.paired_bootstrap(**{role: 1})
+    pairs = pd.DataFrame(items.rankeval.paired_bootstrap(n_resamples=9, details=True))
+    with pytest.raises(TypeError, match="complex128"):
+        rankeval_pd.gain_threshold(pairs.assign(gain=1j))
+
+
+def test_a_value_in_an_error_is_no_longer_than_a_line():
+    with pytest.raises(ValueError, match=r"level=10+\.\.\. is outside") as error:
+        rankeval_pd.precision_interval(1, 2, level=10**400)
+    assert len(str(error.value)) < 250

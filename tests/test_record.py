@@ -6,8 +6,10 @@ import inspect
 from typing import Any
 
 import dask.dataframe as dd
+import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 
 from rankeval_pd.accessors import methods_of
 from rankeval_pd.options import can
@@ -69,3 +71,11 @@ def test_numbers_of_the_record_are_those_of_the_data():
     assert "n_rankings" not in alone.attrs
     lazy = dd.from_pandas(RANKING, npartitions=3).rankeval(**ROLES, by="query")
     assert lazy.nbest_precision(3).attrs == frame.nbest_precision(3).attrs
+
+
+def test_a_lazy_dataset_records_no_interval_that_depends_on_its_values():
+    values = np.random.default_rng(0).normal(size=(2, 30, 2))
+    coords = {"system": ["a", "b"], "batch": [0, 1]}
+    data = xr.Dataset({"score": (("batch", "item", "system"), values)}, coords)
+    assert data.rankeval.gain_by_size([20]).attrs["interval"] == "wild"
+    assert "interval" not in data.chunk(batch=1).rankeval.gain_by_size([20]).attrs
