@@ -55,7 +55,7 @@ def span(node: ast.AST) -> set[int]:
 
 # ---- How the package reads
 
-MOST_TOKENS = 345_930  # .ci/run fails above this number, which only an issue may raise
+MOST_TOKENS = 331536  # .ci/run fails above this number, which only an issue may raise
 
 
 class Style(NamedTuple):
