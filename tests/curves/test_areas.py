@@ -356,3 +356,12 @@ def test_errors_of_areas(simulated):
         simulated.rankeval.area("ap", ci="delong")
     with pytest.raises(ValueError, match=r"unpaired_area compares independent samples"):
         simulated.rankeval.unpaired_area()
+
+
+@QUIET
+def test_areas_of_two_samples_differ_where_p_is_at_most_one_minus_the_level(simulated):
+    data = simulated.assign(corpus=np.arange(300) % 2).rankeval(by="corpus", measures="good")
+    p = data.unpaired_area().loc[0, "p_value"]
+    assert 0.0 < p < 0.6
+    assert data.unpaired_area(level=1.0 - 1.5 * p)["better"].notna().all()
+    assert data.unpaired_area(level=1.0 - 0.75 * p)["better"].isna().all()

@@ -110,3 +110,13 @@ def test_a_sum_of_normals_is_one_normal():
     assert np.abs(np.corrcoef(drawn) - np.eye(len(drawn))).max() < 0.04
     parts = [cells.multipliers(1, start, start + 2, at_once=True) for start in range(0, 10, 2)]
     assert (np.concatenate(parts, axis=1) == drawn[:, :10]).all()
+
+
+def test_the_variance_of_recall_is_the_sum_of_squared_influences():
+    rng = np.random.default_rng(0)
+    gold, n, edge = rng.random(50) < 0.3, np.array([5, 20, 40]), np.array([0.6, 0.2, 0.05])
+    tp, positive = gold.cumsum()[n - 1], np.array(gold.sum())
+    found = bands.spread(tp, n, np.array(50), positive, edge, added=0)
+    listed = np.arange(50) < n[:, None]
+    moved = gold * (listed - (tp / positive)[:, None]) - edge[:, None] * (listed - n[:, None] / 50)
+    np.testing.assert_allclose(found.variance, (moved**2).sum(axis=1) / positive, rtol=1e-12)

@@ -432,7 +432,7 @@ SEEDED = {
         ("squares / 4.0, self.options", "squares / 2.0, self.options"),
         ("np.outer(self.theta, self.theta)) / n", "np.outer(self.theta, self.theta))"),
         ("np.where(variance > 0.0, np.fmax(*both), 1.0)", "np.where(variance > 0.0, 0.5, 1.0)"),
-        ("about - critical * error, about + critical", "about - error, about + critical"),
+        ("about - critical * error, about + critical", "about - 2.0 * critical * error, about + critical"),
     ],
     ("doors/item_tables.py",
      "systems/tests_designs::test_a_gain_that_moves_with_the_size_of_groups_is_said"): [
