@@ -298,3 +298,8 @@ def test_contributions_within_strata_written_out():
     wanted = values.mean(axis=1, keepdims=True) + wider * np.concatenate(parts, axis=1)
     assert_allclose(found, wanted, rtol=1e-12)
     assert_allclose(found.sum(axis=1), values.sum(axis=1), rtol=1e-12)
+
+
+def test_sums_of_many_numbers_are_rounded_once():
+    values = np.random.default_rng(0).random((20, 3_000))
+    assert exact_total(values).tolist() == [math.fsum(row) for row in values]
