@@ -151,3 +151,28 @@ def test_influences_are_derivatives_by_the_weight_of_each_candidate():
     slope = np.array([(value(k, 1e-4) - value(k, -1e-4)) / 2e-4 for k in range(30)])
     wanted = np.where(gold, positive, 30 - positive) * slope * positive / (positive - 1)
     assert_allclose(found.influence, wanted, rtol=1e-6, atol=1e-7)
+
+
+def test_a_difference_of_areas_that_is_rejected_has_limits_on_its_side_of_0():
+    for one, other, side in ((0.9, 0.6, 1.0), (0.6, 0.9, -1.0)):
+        given = (np.array([one]), np.array([other])), np.array([[0.01], [0.01], [0.0225]])
+        limits = areas.area_difference_limits(*given, np.array([1e9]), (5, 5), 0.95)
+        near, far = sorted((side * limits[0][0], side * limits[1][0]))
+        assert near >= 0.0
+        assert far > 0.3 + 1.95 * 0.15  # the unseen candidates of small classes
+
+
+def test_the_drift_of_a_mean_moves_both_classes_of_a_cluster_apart():
+    rng = np.random.default_rng(0)
+    placement, gold, cluster = rng.random(30), np.arange(30) % 3 == 0, np.arange(30) // 5
+    totals = np.zeros(6)
+    for one, drift in ((gold, 0.2), (~gold, -0.2)):
+        for k in range(6):
+            inside = one & (cluster == k)
+            far = (placement[inside] - placement[one].mean() + drift).sum() / one.sum()
+            rest = max(1.0 - inside.sum() / one.sum(), 0.5 / max(inside.sum(), 1))
+            totals[k] += far / rest
+    found = areas.cluster_spread(
+        placement[None], gold[None], np.ones((1, 30), dtype=bool), cluster[None], np.array([0.2])
+    )
+    assert found.variance[0] == pytest.approx(((totals - totals.mean()) ** 2).sum(), rel=1e-12)

@@ -196,3 +196,9 @@ def test_letters_of_ordered_values_read_from_a():
     assert letters(np.ones((28, 28), dtype=bool))[-3:] == ["z", "aa", "ab"]
     assert letters(np.zeros((3, 3), dtype=bool)) == ["a", "a", "a"]
     assert letters(np.zeros((0, 0), dtype=bool)) == []
+
+
+def test_simultaneous_limits_solve_the_equation_of_the_widened_error():
+    low, high = simultaneous_limits(np.array([0.3]), np.array([0.1]), 2.0, 0.1)
+    for far in (high - 0.3, 0.3 - low):
+        assert far**2 == pytest.approx(2.0**2 * (0.1**2 + 0.1 * far**2))

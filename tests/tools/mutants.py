@@ -60,6 +60,13 @@ def _path(name: str) -> str:
 # fmt: off
 # file and tests, without ``tests/test_`` and ``.py``: what stands there, and what takes its place
 SEEDED = {
+    ("families.py", "stats/families"): [
+        ("left = 1.0 - critical**2", "left = 1.0 + critical**2"),
+    ],
+    ("areas.py", "stats/areas"): [
+        ("sign * (drift or 0.0)", "(drift or 0.0)"),
+        ("own < -side * gap", "own < side * gap"),
+    ],
     ("bands.py", "stats/bands"): [
         ("edge**2 * (1.0 - n / total) * n / positive", "edge**2 * n / positive"),
     ],
@@ -458,7 +465,6 @@ SEEDED = {
         ("np.maximum.accumulate(moved, axis=0, out=moved)", "pass"),
         ("        moved[0] = np.maximum(largest, moved[0])\n", ""),
         ("np.searchsorted(both[0], edge)", "np.searchsorted(both[0], edge) - 1"),
-        ("left = 1.0 - critical**2", "left = 1.0 + critical**2"),
         ("(shown[here][off] > 1).all()", "(shown[here][off] > 0).all()"),
         ("fits &= tied[clique[-1]]", "fits = tied[clique[-1]]"),
         ("named = sorted([*cliques, *alone])", "named = sorted(cliques)"),
@@ -637,14 +643,12 @@ SEEDED = {
     ],
     ("areas.py", "curves/areas curves/area_differences lists/groups stats/areas"
      " stats/differences"): [
-        ("own < -side * gap", "own < side * gap"),
         ("moved * (gap + side * middle) ** 2", "moved * (gap - side * middle) ** 2"),
         ("1.0 + side * gap / middle", "1.0 - side * gap / middle"),
     ],
     ("areas.py", "stats/clusters stats/areas stats/differences lists/groups"): [
         ("power, least = 0.5, LEAST", "power, least = 1.0, LEAST"),
         ("((totals - totals.mean()) ** 2).sum()", "(totals**2).sum()"),
-        ("sign * (drift or 0.0)", "(drift or 0.0)"),
         ("freedom = max(even, min(least,", "freedom = max(even, 0.0 * min(least,"),
         ("_RARE * (2.0 * area - 1.0) ** 6", "0.0 * area"),
     ],
