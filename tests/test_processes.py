@@ -85,19 +85,6 @@ if __name__ == "__main__":
     for how in ("import", "function", "none"):
         print(Parallel(2, backend="loky")(delayed(asked)(k, how) for k in range(2)))
 """
-SPAWN = """
-import multiprocessing
-import pandas as pd
-import rankeval_pd  # spawned workers import this file, and with it the package
-
-def asked(seed):
-    df = pd.DataFrame({"a": range(9), "gold": [True, False, True] * 3})
-    return df.rankeval.nbest_precision(3)["tp"].tolist()
-
-if __name__ == "__main__":
-    with multiprocessing.get_context("spawn").Pool(2) as pool:
-        print(pool.map(asked, range(2)))
-"""
 
 
 def told_by(path: Path, code: str) -> list[str]:
@@ -112,8 +99,3 @@ def test_workers_of_joblib(tmp_path):
     pytest.importorskip("joblib")
     told = told_by(tmp_path / "loky.py", LOKY)
     assert told[:2] == ["[[2], [2]]"] * 2
-
-
-@pytest.mark.full
-def test_workers_that_are_spawned(tmp_path):
-    assert told_by(tmp_path / "spawned.py", SPAWN) == ["[[2], [2]]"]

@@ -90,22 +90,6 @@ def test_the_default_keeps_its_level_and_covers_with_few_items_or_groups(kind):
 
 @pytest.mark.full
 @pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
-@pytest.mark.parametrize("scores", paired_sizes.SCORES)
-@pytest.mark.parametrize(("systems", "items"), [(8, 30), (8, 300), (20, 300), (20, 30)])
-def test_simultaneous_coverage_and_family_wise_error(systems, items, scores):
-    samples = 400 if systems == 8 else 200
-    equal = paired_sizes.Setting(systems, items, scores, 0.6, 0.0)
-    ahead = [equal._replace(spread=0.5)] if (items, scores) != (30, "0/1") else []
-    skewed = [x for x in paired_sizes.SKEWED_SCORES if x[:3] == equal[:3]]
-    for setting in [equal, *ahead, *skewed]:
-        found = paired_sizes.simulate(setting, samples)
-        assert found.covered >= 0.95 - room(0.05, samples)
-        assert found.errs <= 0.05 + room(0.05, samples)
-        assert found.contradicting == 0
-
-
-@pytest.mark.full
-@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 def test_simultaneous_intervals_where_gains_differ_much():
     """Without a second reference about each gain, .84 of the samples are covered."""
     setting = paired_sizes.Setting(20, 30, "normal", 0.9, 9.0)

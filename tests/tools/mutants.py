@@ -60,15 +60,9 @@ def _path(name: str) -> str:
 # fmt: off
 # file and tests, without ``tests/test_`` and ``.py``: what stands there, and what takes its place
 SEEDED = {
-    ("families.py", "stats/families"): [
-        ("left = 1.0 - critical**2", "left = 1.0 + critical**2"),
-    ],
     ("areas.py", "stats/areas"): [
         ("sign * (drift or 0.0)", "(drift or 0.0)"),
         ("own < -side * gap", "own < side * gap"),
-    ],
-    ("bands.py", "stats/bands"): [
-        ("edge**2 * (1.0 - n / total) * n / positive", "edge**2 * n / positive"),
     ],
     ("ranks.py", "systems/tests"): [
         ("stdtr(freedom, np.stack([-t, t]))", "stdtr(freedom, np.stack([-t, -t]))"),
@@ -394,7 +388,8 @@ SEEDED = {
     ("judging/judged.py", "lists/groups judging/judged_groups systems/tests_designs"): [
         ("= np.where(least == most, least, limit * size)", "= np.clip(limit * size, least, most)"),
     ],
-    ("bands.py", "lists/recall curves/shapes lists/acceptance stats/two_by_two"): [
+    ("bands.py", "stats/bands lists/recall curves/shapes lists/acceptance stats/two_by_two"): [
+        ("edge**2 * (1.0 - n / total) * n / positive", "edge**2 * n / positive"),
         ("recall * (1.0 - recall) * (1.0 - 2.0 * edge)", "recall * (1.0 - recall) * (1.0 - edge)"),
         ("positive + 2 * added", "positive + added"),
         ("np.repeat(low, times), np.repeat(high,", "np.repeat(high, times), np.repeat(low,"),
@@ -471,7 +466,8 @@ SEEDED = {
         ("_name(more - 1)", "_name(more)"),
         ("error * np.maximum(rejected, 1)", "error * np.maximum(rejected + 1, 1)"),
     ],
-    ("families.py", "lists/precision lists/acceptance lists/measure_ranks"): [
+    ("families.py", "stats/families lists/precision lists/acceptance lists/measure_ranks"): [
+        ("left = 1.0 - critical**2", "left = 1.0 + critical**2"),
         ("1.0 - (1.0 - level) / count", "1.0 - (1.0 - level)"),
     ],
     ("two_by_two.py", "stats/two_by_two curves/shapes lists/acceptance judging/annotation"): [
