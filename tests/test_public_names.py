@@ -13,23 +13,17 @@ import rankeval_pd
 from rankeval_pd import roles
 from rankeval_pd.chance import random_tests as published_chance
 from rankeval_pd.curves import areas as ranking_areas
-from rankeval_pd.curves.shapes import SPACES
 from rankeval_pd.decisions.families import OVER, OVER_LISTS
 from rankeval_pd.errors import choices_of
 from rankeval_pd.lists import acceptance as acceptance_sets
 from rankeval_pd.lists import comparison
 from rankeval_pd.lists import measure_ranks as rank_criteria
 from rankeval_pd.lists import regions as difference_regions
-from rankeval_pd.lists.precision import TARGETS
 from rankeval_pd.stats import bootstrap as bootstrap_tests
-from rankeval_pd.stats import random_model as random_counts
-from rankeval_pd.stats import ranks as rank_tests
 from rankeval_pd.stats.differences import DIFFERENCE_INTERVALS
-from rankeval_pd.stats.gains import METHODS
 from rankeval_pd.stats.items import ADJUSTMENTS
 from rankeval_pd.stats.proportions import INTERVALS
 from rankeval_pd.stats.two_by_two import ALTERNATIVES
-from rankeval_pd.systems.sources import SCORERS
 
 ROOT = Path(rankeval_pd.__file__).parent.parent
 FUNCTIONS = [name for name in rankeval_pd.__all__ if inspect.isfunction(getattr(rankeval_pd, name))]
@@ -84,20 +78,13 @@ def test_choices_are_those_of_the_tables():
         roles.ListsAdjustOver: OVER_LISTS,
         roles.EachAdjustOver: rank_criteria.OVER_EACH,
         roles.Alternative: ALTERNATIVES,
-        roles.Bound: random_counts.BOUND_KINDS,
         roles.ComparedShare: (*comparison.COMPARED, *acceptance_sets.OF_SETS),
         roles.DifferenceInterval: (*DIFFERENCE_INTERVALS, *difference_regions.SET_INTERVALS),
-        roles.EqualScores: ranking_areas.EQUAL,
         roles.Event: bootstrap_tests.EVENTS,
         roles.GainInterval: bootstrap_tests.INTERVALS,
-        roles.LawMethod: METHODS,
         roles.ProportionInterval: INTERVALS,
         roles.RegionTest: (*difference_regions.TESTS, "kosinski"),  # of acceptance sets
-        roles.ScoreInterval: rank_tests.SCORE_INTERVALS,
-        roles.Space: SPACES,
         roles.TailMethod: published_chance.TAIL_METHODS,
-        roles.Target: TARGETS,
-        roles.TextMetric: SCORERS,
     }
     for known, table in wanted.items():
         assert set(get_args(known)) == set(table), known

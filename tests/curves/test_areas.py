@@ -365,3 +365,14 @@ def test_areas_of_two_samples_differ_where_p_is_at_most_one_minus_the_level(simu
     assert 0.0 < p < 0.6
     assert data.unpaired_area(level=1.0 - 1.5 * p)["better"].notna().all()
     assert data.unpaired_area(level=1.0 - 0.75 * p)["better"].isna().all()
+
+
+@QUIET
+def test_average_precisions_of_two_samples_join_the_intervals_of_each(simulated):
+    data = simulated.assign(corpus=np.arange(300) % 2).rankeval(by="corpus", measures="good")
+    (a, b), (low, high) = (
+        data.area("ap")["area"],
+        data.area("ap")[["ci_low", "ci_high"]].to_numpy().T,
+    )
+    expected = a - b - np.hypot(a - low[0], high[1] - b)
+    assert data.unpaired_area(kind="ap").loc[0, "ci_low"] == pytest.approx(expected, rel=1e-9)

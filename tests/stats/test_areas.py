@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import optimize, stats
-from sklearn.metrics import average_precision_score
+from sklearn.metrics import average_precision_score, roc_curve
 
 from rankeval_pd.stats import areas
 from rankeval_pd.stats.ranking import Ranking
@@ -176,3 +176,13 @@ def test_the_drift_of_a_mean_moves_both_classes_of_a_cluster_apart():
         placement[None], gold[None], np.ones((1, 30), dtype=bool), cluster[None], np.array([0.2])
     )
     assert found.variance[0] == pytest.approx(((totals - totals.mean()) ** 2).sum(), rel=1e-12)
+
+
+def test_a_negative_in_the_range_lacks_the_true_positives_up_to_its_end():
+    rng = np.random.default_rng(0)
+    score, gold = rng.integers(0, 6, 60).astype(float), rng.random(60) < 0.4
+    moved = areas.area_up_to(Ranking.of(score, gold, np.ones(60, dtype=bool)), 0.37).influence
+    fpr, tpr, _ = roc_curve(gold, score, drop_intermediate=False)
+    [first], [last] = (np.unique(moved[~gold & (score == x)]) for x in (5, 0))
+    expected = (tpr[1] / 2 - np.interp(0.37, fpr, tpr)) / 0.37
+    assert first - last == pytest.approx(expected, rel=1e-12)

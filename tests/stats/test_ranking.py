@@ -180,16 +180,6 @@ def test_no_candidates_and_no_lists():
     assert ranking.accepted_regions(score, score, true, true, *[np.empty((2, 0))] * 2)[0].size == 0
 
 
-def test_lists_that_cut_ties():
-    """Scores 3, 2, 2, 1: n = 2 cuts, n = 1, 3, 4 do not; a list that is too long does not exist."""
-    score, yes = np.array([3.0, 2.0, 2.0, 1.0]), np.ones(4, bool)
-    ranked = Ranking.of(score, yes, yes)
-    uncut = ranked.nbest(np.array([1, 3, 4, 9]), "error")
-    assert uncut.exists.tolist() == [True, True, True, False]
-    with pytest.raises(ValueError, match=r"1 of . requested lists end inside .* n=2"):
-        ranked.nbest(np.array([1, 2, 3]), "error")
-
-
 # ---- Influences on lists
 
 
