@@ -28,8 +28,8 @@ def load_docstring_search() -> pd.DataFrame:
 
     Notes
     -----
-    The judgments are mechanical, so documents without a link may be just as relevant. The versions
-    of the packages are those of :func:`load_terms`.
+    The judgments are mechanical, so documents without a link may be just as relevant. The
+    docstrings come from the same package versions as in :func:`load_terms`.
 
     Examples
     --------
