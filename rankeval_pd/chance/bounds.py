@@ -87,8 +87,8 @@ def random_bound(
     Notes
     -----
     By default, the probability that a random ranking reaches the bound for at least one n is far
-    above p. Simultaneous bounds form an envelope: ``critical`` at every n is that of a single n at
-    the same level t, the largest for which the overall probability is at most p. This probability
+    above p. Simultaneous bounds form an envelope. All list sizes use the same level t, the largest
+    for which the overall probability is at most p. This probability
     is exact (Macskassy's recursion with absorption). The envelope depends on the requested n, so
     pass only the list sizes that you inspect, such as ``range(100, 2001)``, or the ends of blocks
     of equal scores. An envelope for every n takes one second for 100,000 candidates with 10,000

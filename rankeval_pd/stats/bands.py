@@ -222,7 +222,6 @@ def critical_value(largest_of_draw: FloatArray, level: float) -> float:
 # enrichment curves).
 
 _ADDED = ranking.mix(np.arange(2**33, 2**33 + 4, dtype=np.uint64))  # keys no candidate uses
-_NEAR = 1_000  # number of ranks on each side in the kernel estimate of the edge
 _LEAST = 0.5  # minimum variance, as a fraction of a fixed region's variance
 _PLUS = 2  # number of true positives added at each end
 
