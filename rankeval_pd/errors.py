@@ -146,6 +146,26 @@ def shown(value: object) -> str:
 
 #: options that went, alone or after the name of their method: what to do instead
 GONE = {
+    "detectable_gain gain_se_seeds": "Pass a row, or a mapping with gain_se_seeds and n_seeds.",
+    "detectable_gain n_groups": "Pass a row, or a mapping with n_groups.",
+    "detectable_gain n_items_new": "Pass a row or mapping, and n_items for the planned size.",
+    "detectable_gain n_seeds_new": "Pass n_seeds for the planned number of seeds.",
+    "needed_items n_groups": "Pass a row, or a mapping with n_groups.",
+    "needed_items n_seeds_new": "Pass n_seeds for the planned number of seeds.",
+    "needed_items gain_se_seeds": "Pass a row, or a mapping with gain_se_seeds and n_seeds.",
+    "needed_seeds gain_se_seeds": "Pass a row, or a mapping with gain_se_seeds and n_seeds.",
+    "needed_seeds n_groups": "Pass a row, or a mapping with n_groups.",
+    "needed_seeds n_items_new": "Pass n_items for the planned size.",
+    "gain_by_size draw": "Shuffle the rows first, df.sample(frac=1), for random subsets.",
+    "gain_threshold relation": "The table has a row for each relation: select its rows.",
+    "gain_threshold n_items": "Multiply a threshold by the root of n_items / other n_items.",
+    "calibration prior": "The expected agreement assumes nothing about true gains.",
+    "population_calibration prior": "The expected agreement assumes nothing about true gains.",
+    "expected_agreement shrinkage": "The formula assumes nothing about true gains.",
+    "synthetic_systems n_each": "Repeat each size, as in sizes=[200] * 5 + [400] * 5.",
+    "synthetic_systems item_score": "Fit models yourself for scores other than accuracy.",
+    "system_ranks ranks": "Limits of ranks come from the tests of all pairs.",
+    "system_ranks ci": "The interval follows from the items, or from test='t'.",
     "unpaired_area test": "The areas are compared by Welch's t test.",
 }
 # keyword in other packages, without underscores: keyword in this package

@@ -177,7 +177,7 @@ def _negative(limits: Limits) -> Limits:
 # ---- The systems of one group
 
 
-def ranks_by_draws(items: AnyItems, options: PairOptions, ranks: str, step: Step = quiet) -> Rows:
+def ranks_by_draws(items: AnyItems, options: PairOptions, step: Step = quiet) -> Rows:
     """Return the ranks of systems with uncertainty, from shared draws."""
     pairs = np.stack(stats.all_pairs(items.n_systems), axis=1)
     draws = stats.draws_for_ranks(items, with_resamples(options, len(pairs)), step)
@@ -187,19 +187,11 @@ def ranks_by_draws(items: AnyItems, options: PairOptions, ranks: str, step: Step
     untested = np.isnan(tested["p_value"]) & np.isfinite(scores.theta[pairs]).all(axis=1)
     for name in ("p_value", "p_adjusted", "family_p"):
         tested[name] = np.where(untested, 1.0, tested[name])
-    rows = _rows_of_systems(items, scores, tested, options)
-    if ranks == "percentile":
-        rows |= {"rank_low": scores.low, "rank_high": scores.high}
-    return rows
+    return _rows_of_systems(items, scores, tested, options)
 
 
-def ranks_by_t(items: AnyItems, options: PairOptions, ranks: str, step: Step = quiet) -> Rows:
+def ranks_by_t(items: AnyItems, options: PairOptions, step: Step = quiet) -> Rows:
     """Return the possible ranks after t tests of all pairs, and t intervals for the scores."""
-    if ranks != "simultaneous" or options.ci:
-        raise ValueError(
-            f"test='t' with ranks={ranks!r}, ci={options.ci!r}: this test draws no resamples and"
-            " returns only t intervals. Omit ranks and ci, or omit test."
-        )
     pairs = np.stack(stats.all_pairs(items.n_systems), axis=1)
     tested = pairs_tested_once(stats.t_tests, items, pairs, options, step)
     assert isinstance(items, Items)

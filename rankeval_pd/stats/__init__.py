@@ -105,7 +105,6 @@ from rankeval_pd.stats.ranking import (
 )
 from rankeval_pd.stats.ranks import (
     BASELINE,
-    SCORE_INTERVALS,
     Sets,
     SystemScores,
     all_pairs,

@@ -943,34 +943,15 @@ def percentile_limits(samples: FloatArray, level: float) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def agreement(
-    p: ArrayLike, n_items: ArrayLike, n_items_other: ArrayLike, shrinkage: ArrayLike = 1.0
-) -> FloatArray:
+def agreement(p: ArrayLike, n_items: ArrayLike, n_items_other: ArrayLike) -> FloatArray:
     """Return how often a gain has the same sign on other items from the same distribution.
 
-    ``shrinkage`` is B, the fraction of the variance of gains that is due to true gains. Given a
-    gain g with standard error s, the true gain is normal with mean B g and variance B s².
+    Given a gain g with standard error s, the true gain is normal with mean g and variance s².
     """
     from scipy.special import ndtr, ndtri
 
-    z, b = -ndtri(np.asarray(p, dtype=float)), np.asarray(shrinkage, dtype=float)
-    noise = np.sqrt(b + np.true_divide(n_items, n_items_other))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        result = ndtr(b * z / noise)
-    return np.asarray(np.where((b == 0.0) & ~np.isnan(z), 0.5, result))
-
-
-def shrinkage(gains: FloatArray, errors: FloatArray) -> FloatArray:
-    """Return, for each pair, the fraction of the gain's variance that is due to true gains.
-
-    The variance of true gains around 0 is estimated by the method of moments.
-    """
-    known, variance = ~(np.isnan(gains) | np.isnan(errors)), np.nan
-    if known.any():
-        variance = max(0.0, float(np.mean(gains[known] ** 2 - errors[known] ** 2)))
-    with np.errstate(invalid="ignore"):
-        result = variance / (variance + errors**2)
-    return np.where(errors == 0.0, 1.0, result)
+    noise = np.sqrt(1.0 + np.true_divide(n_items, n_items_other))
+    return np.asarray(ndtr(-ndtri(np.asarray(p, dtype=float)) / noise))
 
 
 def normal_quantile(share: float) -> float:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -220,87 +219,59 @@ def _joint_tests(
 
 # ------------------------ Scores of systems with intervals, tests of all pairs, and resampled ranks
 
-SCORE_INTERVALS = ("wild", "clopper-pearson", "bca", "percentile", "basic")
-
 
 class SystemScores(NamedTuple):
-    """The scores of systems, their intervals, and their ranks in resamples: each (system,)."""
+    """The scores of systems, their intervals, and how often each is best: each (system,)."""
 
     theta: FloatArray  #: larger is better, as in the intervals
     together: Limits  #: simultaneous for all systems
     alone: Limits
-    low: IntArray  #: percentiles of the resampled ranks
-    high: IntArray
     p_best: FloatArray
     n_resamples: int
 
 
 def draws_for_ranks(items: AnyItems, options: PairOptions, step: Step = quiet) -> Draws:
-    """Return the draws for tests of all pairs, with the kind of interval for scores."""
+    """Return the draws for tests of all pairs."""
     refuse_crossed(items, "system_ranks")
-    if options.ci == "clopper-pearson" and not items.binary:
-        raise ValueError(
-            "ci='clopper-pearson' is an interval for a proportion: it requires scores of 0 or 1"
-            " for every item, with metric='accuracy' or 'mean' and without groups=. Pass ci='wild',"
-            " or omit ci."
-        )
-    if not options.ci:
-        options = replace(options, ci="clopper-pearson" if items.binary else "wild")
     return draws_of(items, np.stack(all_pairs(items.n_systems), axis=1), options, step)
 
 
 def drawn_scores(draws: Draws) -> SystemScores:
-    """Return the scores with intervals, and the resampled ranks."""
+    """Return the scores with intervals, and how often each system is best."""
     options = draws.options
-    low, high, p_best = resampled_ranks(draws.ranked_scores, options.level)
+    p_best = share_of_best(draws.ranked_scores)
     alone = _score_limits(draws, options.level)
-    if options.ci == "wild" and draws.parametric is None:
+    if draws.parametric is None and not draws.items.binary:
         lowest, highest = _largest_limits(draws, options)
     else:
         shared = draws.items.n_systems * options.n_alike
         lowest, highest = _score_limits(draws, level_of_each(options.level, shared))
     together = np.minimum(lowest, alone[0]), np.maximum(highest, alone[1])
-    return SystemScores(draws.theta, together, alone, low, high, p_best, options.n_resamples)
+    return SystemScores(draws.theta, together, alone, p_best, options.n_resamples)
 
 
 def _score_limits(draws: Draws, level: float) -> Limits:
     """Return the interval for each system's score; larger scores are better."""
-    items, options = draws.items, draws.options
-    if options.ci == "clopper-pearson":
+    items = draws.items
+    if items.binary:
         right = items.totals[:, 0]
         low, high = clopper_pearson(right, np.full(right.shape, items.n_items), level)
         if items.sign < 0.0:
             return -high, -low
         return low, high
-    if options.ci == "wild" and draws.parametric is not None:
+    if draws.parametric is not None:
         return draws.parametric.score_limits(level, items.sign)
-    every, error = np.arange(items.n_systems), _errors(draws)
-    if options.ci == "wild":
-        subsets = draws.subsets
-        found: Any = bootstrap.limits(
-            subsets.values,
-            subsets.weights,
-            draws.level.unit * draws.level.weight,
-            every=subsets.every,
-            level=level,
-            room=draws.level.room,
-        )
-        critical = t_of(items.n_drawn - 1.0, level) * draws.student_factor
-        found = widened_by_skewness(found, draws.theta, error, _leans(draws), critical)
-    else:
-        found = np.full((2, every.size), np.nan)
-        without = np.empty((every.size, 0))
-        if options.ci == "bca":
-            without = draws.without
-        for k in np.flatnonzero(error > 0.0):
-            found[:, k] = bootstrap.interval(
-                options.ci,
-                draws.theta[k],
-                draws.scores[k],
-                level=level,
-                scale=float(draws.scale[k]),
-                without=without[k],
-            )
+    error, subsets = _errors(draws), draws.subsets
+    found = bootstrap.limits(
+        subsets.values,
+        subsets.weights,
+        draws.level.unit * draws.level.weight,
+        every=subsets.every,
+        level=level,
+        room=draws.level.room,
+    )
+    critical = t_of(items.n_drawn - 1.0, level) * draws.student_factor
+    found = widened_by_skewness(found, draws.theta, error, _leans(draws), critical)
     low, high = (np.where(error > 0.0, limit, np.nan) for limit in found)
     return low, high
 
@@ -348,24 +319,15 @@ def _leans(draws: Draws) -> FloatArray:
     return leans(draws.spread.systems, draws.spread.system_cubes, draws.level, every)
 
 
-def resampled_ranks(scores: FloatArray, level: float) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return limits for each system's rank, and how often it is best (ties share it)."""
-    systems, size = scores.shape
-    low, high = np.empty(systems, dtype=np.int64), np.empty(systems, dtype=np.int64)
-    best = np.empty(systems)
+def share_of_best(scores: FloatArray) -> FloatArray:
+    """Return how often each system is best in draws (system, draw); ties share it."""
     known = np.where(np.isnan(scores), -np.inf, scores)
-    room = 1e-12 * np.abs(np.nan_to_num(scores)).max(axis=0)
-    top = known.max(axis=0) - room
+    top = known.max(axis=0) - 1e-12 * np.abs(np.nan_to_num(scores)).max(axis=0)
     winners = np.maximum((known >= top).sum(axis=0), 1)
-    tail = (1.0 - level) / 2.0
-    for k in range(systems):
-        better = np.count_nonzero(known > known[k] + room, axis=0)
-        share = np.cumsum(np.bincount(better + 1, minlength=systems + 1)) / size
-        low[k] = int(np.argmax(share > tail))
-        high[k] = int(np.argmax(share >= 1.0 - tail))
-        wins = (known[k] >= top) & ~np.isnan(scores[k])
-        best[k] = float((wins / winners).mean())
-    return low, high, best
+    best = np.empty(len(scores))
+    for k, own in enumerate(scores):
+        best[k] = float(((own >= top) / winners).mean())
+    return best
 
 
 # ---------- Thresholds whose precision or recall is guaranteed despite a search over all thresholds
@@ -713,13 +675,5 @@ def t_scores(items: Items, options: PairOptions) -> SystemScores:
     error = np.where(error > 0.0, error, np.nan)
     freedom, shared = items.n_items - 1.0, level_of_each(options.level, systems * options.n_alike)
     half, alone = t_of(freedom, shared) * error, t_of(freedom, options.level) * error
-    none = np.zeros(systems, dtype=np.int64)
-    return SystemScores(
-        theta,
-        (theta - half, theta + half),
-        (theta - alone, theta + alone),
-        none,
-        none,
-        np.full(systems, np.nan),
-        0,
-    )
+    together, alone_ = (theta - half, theta + half), (theta - alone, theta + alone)
+    return SystemScores(theta, together, alone_, np.full(systems, np.nan), 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -238,11 +238,9 @@ def synthetic_systems(
     y_test: Any,
     *,
     sizes: int | Sequence[int],
-    n_each: int | Sequence[int],
     rng: int | np.random.Generator | None = 0,
-    item_score: Callable[[Any, Any], Any] | None = None,
 ) -> pd.DataFrame:
-    """Train models on resampled training sets, and score the test items.
+    """Train models on resampled training sets, and mark the items they predict correctly.
 
     Parameters
     ----------
@@ -254,14 +252,10 @@ def synthetic_systems(
     X_test, y_test : the same
         The test set. If X_test has an index, the index provides the item names.
     sizes : int or sequence of int
-        Sizes of the training sets, which are drawn with replacement from (X, y).
-    n_each : int or sequence of int
-        Number of training sets per size: one number for all sizes, or one number per size.
+        The size of each training set, which is drawn with replacement from (X, y). A size that
+        occurs k times, as in ``[200] * k``, gives k training sets.
     rng : int, Generator or None
         Seed for drawing training sets, and for estimators with ``random_state=None``.
-    item_score : callable, optional
-        Function that takes y_test and predictions and returns a number per item. By default, the
-        result is 1 for a correct prediction and 0 otherwise.
 
     Returns
     -------
@@ -292,13 +286,13 @@ def synthetic_systems(
     >>> y = rng.integers(0, 2, 300)
     >>> X = rng.normal(size=(300, 1)) + y[:, np.newaxis]
     >>> systems = rankeval_pd.synthetic_systems(
-    ...     {"cut": Threshold()}, X[:200], y[:200], X[200:], y[200:], sizes=[20, 100], n_each=2
+    ...     {"cut": Threshold()}, X[:200], y[:200], X[200:], y[200:], sizes=[20, 20, 100, 100]
     ... )
     >>> systems.shape, list(systems)
     ((100, 4), ['cut 20-1', 'cut 20-2', 'cut 100-1', 'cut 100-2'])
     """
     named = _estimators_by_family(estimators)
-    plan = _training_sets(sizes, n_each)
+    plan = _training_sets(sizes)
     total = len(y)
     if len(X) != total or len(X_test) != len(y_test):
         raise ValueError(
@@ -314,19 +308,10 @@ def synthetic_systems(
             rows = draws.integers(0, total, size)
             model = _fresh(estimator, int(draws.integers(0, 2**31)))
             model.fit(_training_rows(X, rows), _training_rows(y, rows))
-            result = model.predict(X_test)
             name = f"{family} {size}-{repeat}"
             families[name] = family
-            if item_score is None:
-                right: BoolArray = np.asarray(np.asarray(y_test) == np.asarray(result))
-                columns[name] = right.astype(np.int64)
-                continue
-            columns[name] = scores = np.asarray(item_score(y_test, result))
-            if scores.shape != (len(y_test),):
-                raise ValueError(
-                    f"item_score returned shape {scores.shape}. Return a number for each of the "
-                    f"{len(y_test)} test items."
-                )
+            right: BoolArray = np.asarray(np.asarray(y_test) == np.asarray(model.predict(X_test)))
+            columns[name] = right.astype(np.int64)
     table = pd.DataFrame(columns, index=_index_of(X_test))
     table.attrs["families"] = families
     return table
@@ -366,31 +351,15 @@ def _estimators_by_family(estimators: Any) -> Mapping[Hashable, Any]:
     return models
 
 
-def _training_sets(sizes: Any, n_each: Any) -> list[tuple[int, int]]:
-    """Return each training set's size, and its index among sets of that size."""
-    whole, times = _listed_numbers(sizes), _listed_numbers(n_each)
-    if not np.iterable(n_each):
-        times *= len(whole)
-    for name, values in (("sizes", whole), ("n_each", times)):
-        for value in values:
-            if (
-                isinstance(value, (bool, np.bool_))
-                or not isinstance(value, (int, np.integer))
-                or value < 1
-            ):
-                raise ValueError(f"{name}: {value!r}: pass positive integers.")
-    if len(times) != len(whole) or len(set(whole)) != len(whole):
-        raise ValueError(
-            f"sizes={sizes!r}, n_each={n_each!r}: pass each size once, and a single number of"
-            " training sets for all sizes, or one number per size."
-        )
-    return [(size, k + 1) for size, count in zip(whole, times, strict=True) for k in range(count)]
-
-
-def _listed_numbers(numbers: Any) -> list[Any]:
-    if np.iterable(numbers):
-        return list(numbers)
-    return [numbers]
+def _training_sets(sizes: Any) -> list[tuple[int, int]]:
+    """Return each training set's size, and its number among the sets of that size."""
+    plan: list[tuple[int, int]] = []
+    met: Counter[int] = Counter()
+    for value in np.atleast_1d(np.array(sizes, dtype=object)).tolist():
+        size = check_count("sizes", value)
+        met[size] += 1
+        plan.append((size, met[size]))
+    return plan
 
 
 def _fresh(estimator: Any, seed: int) -> Any:
@@ -546,9 +515,7 @@ def from_scores(y_true: Any, scores: Any, *, positive: Any = None) -> pd.DataFra
         True label of each candidate, as a list, array or Series.
     scores : mapping, DataFrame, array or sequence
         Scores by model name, or the scores of one model. Larger scores indicate the positive
-        class. You can pass sequences, or n x 2 arrays from ``predict_proba`` with classes sorted
-        as in scikit-learn. For such arrays, the positive-class column is used. In a DataFrame of
-        probabilities, the columns can be named after the classes in any order.
+        class. Of ``predict_proba``, pass the column of the positive class, ``proba[:, 1]``.
     positive
         As in :func:`from_predictions`.
 
@@ -562,7 +529,7 @@ def from_scores(y_true: Any, scores: Any, *, positive: Any = None) -> pd.DataFra
     ------
     ValueError, TypeError
         If lengths or indexes differ, labels are missing, ``positive`` is required or not a label, a
-        score is not a number, or several columns are not probabilities of known classes.
+        score is not a number, or a model has several columns.
 
     See Also
     --------
@@ -580,14 +547,13 @@ def from_scores(y_true: Any, scores: Any, *, positive: Any = None) -> pd.DataFra
     3  0.2  0.2  False
     """
     truth, index = _label_array(y_true, "y_true")
-    known = [*pd.unique(truth)]
-    among = _positive_labels(positive, known)
-    models, index = _models(scores, "scores", truth.size, index, classes=known)
+    among = _positive_labels(positive, [*pd.unique(truth)])
+    models, index = _models(scores, "scores", truth.size, index)
     if "gold" in models:
         raise ValueError(
             "scores: a model is named 'gold', which is reserved for the labels. Rename the model."
         )
-    columns = {name: _classifier_scores(x, name, known, among) for name, x in models.items()}
+    columns = {name: _classifier_scores(x, name) for name, x in models.items()}
     return pd.DataFrame({**columns, "gold": _is_positive(truth, among)}, index=index)
 
 
@@ -643,15 +609,14 @@ def _array(values: Any) -> AnyArray:
 
 
 def _models(
-    given: Any, name: str, size: int, index: pd.Index | None, classes: list[Any] | None = None
+    given: Any, name: str, size: int, index: pd.Index | None
 ) -> tuple[Mapping[Hashable, Any], pd.Index | None]:
     """Return each model's values, one per label, and the index of the values."""
-    alone = "model" if classes is None else "score"
     if not isinstance(given, (Mapping, pd.DataFrame)):
         own_name = getattr(given, "name", None)
-        given = {alone if own_name is None else own_name: given}
-    elif isinstance(given, pd.DataFrame) and classes and _by_class(given, classes) is not None:
-        given = {alone: given}
+        if own_name is None:
+            own_name = {"predictions": "model", "scores": "score"}[name]
+        given = {own_name: given}
     if not len(given) or not len(given.keys()):
         raise ValueError(f"{name} contains no models. Pass a mapping, {{'model A': values}}.")
     models: dict[Hashable, Any] = {}
@@ -731,38 +696,14 @@ def _positive_labels(positive: Any, known: list[Any]) -> list[Any]:
     return among
 
 
-def _by_class(values: Any, known: list[Any]) -> pd.DataFrame | None:
-    """Return probabilities with a column per class, or None if these cannot be recognized."""
-    columns = getattr(values, "columns", None)
-    frame = pd.DataFrame(_array(values), columns=columns).infer_objects()
-    array, numbered = frame.to_numpy(), isinstance(frame.columns, pd.RangeIndex)
-    if array.shape[1] < 2 or array.dtype.kind not in "fiub" or (numbered and array.shape[1] != 2):
-        return None
-    rows = array.astype(float)
-    if not (np.abs(rows.sum(axis=1) - 1.0) < 1e-6).all() or not (rows >= 0.0).all():
-        return None
-    classes = sorted(known, key=lambda label: (isinstance(label, str), label))
-    if len(classes) == 2 and {*frame} == {0, 1}:  # scikit-learn sorts the classes
-        frame = frame.rename(columns=dict(enumerate(classes)))
-    if {*known} <= {*frame}:
-        return frame
-    return None
-
-
-def _classifier_scores(
-    values: Any, name: Hashable, known: list[Any], among: list[Any]
-) -> FloatArray:
-    """Return one score per candidate; select the positive-class column."""
+def _classifier_scores(values: Any, name: Hashable) -> FloatArray:
+    """Return one score per candidate."""
     array = _array(values)
     if array.ndim == 2:
-        shares = _by_class(values, known)
-        if shares is None:
-            raise ValueError(
-                f"scores[{shown(name)}] has shape {array.shape}, but its rows are not"
-                " probabilities or its columns are not the classes. Name the columns after the"
-                " classes, or pass one score for each candidate, such as proba[:, k]."
-            )
-        array = shares.to_numpy()[:, [label in among for label in shares]].sum(axis=1)
+        raise ValueError(
+            f"scores[{shown(name)}] has shape {array.shape}: pass one score for each candidate,"
+            " such as proba[:, 1] for the second class of predict_proba."
+        )
     if array.dtype.kind not in "fiub":
         try:
             array = pd.to_numeric(pd.Series(array)).to_numpy(dtype=float)

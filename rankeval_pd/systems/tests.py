@@ -42,13 +42,10 @@ from rankeval_pd.roles import (
     LawMethod,
     MeanTest,
     PermutationTest,
-    RankKind,
     Roles,
-    ScoreInterval,
 )
 from rankeval_pd.stats import (
     ADJUSTMENTS,
-    SCORE_INTERVALS,
     AnyItems,
     IntArray,
     Items,
@@ -299,8 +296,6 @@ def system_ranks(
     *,
     test: MeanTest = "bootstrap",
     n_resamples: int | None = None,
-    ranks: RankKind = "simultaneous",
-    ci: ScoreInterval | None = None,
     adjust: FamilyAdjustment | Literal["auto"] | None = "auto",
     adjust_over: AdjustOver = "all",
     alpha: float = 0.05,
@@ -315,14 +310,6 @@ def system_ranks(
         As in :func:`paired_bootstrap`.
     test
         Test for all pairs. "t" is the paired t test with t intervals for scores and needs no draws.
-    ranks
-        Kind of limits for ``rank_low`` and ``rank_high``. "simultaneous" uses the tests of all
-        pairs and is valid jointly for all systems. "percentile" uses percentiles of each system's
-        resampled ranks. These limits miss the true rank of nearly equal systems far too often.
-    ci
-        Kind of interval for the score. The default is "clopper-pearson" (exact binomial) for 0/1
-        items without ``groups``, and "wild" otherwise. A "wild" interval contains the scores not
-        rejected by a random-sign test of the items or by Hall's (1992) t test.
     adjust
         Adjustment for testing all pairs. "auto" means "max-t", or "holm" with ``test="t"``. With
         None, "bh" or "by", rank limits are not simultaneous. "max-t-stepdown" has more power than
@@ -333,7 +320,7 @@ def system_ranks(
         Significance level of the tests. The rank limits have a simultaneous confidence level of 1 -
         alpha.
     level : float
-        Confidence level for score intervals and percentile ranks.
+        Confidence level for score intervals.
 
     Returns
     -------
@@ -360,10 +347,14 @@ def system_ranks(
     :func:`paired_bootstrap` tests all pairs with the same ``adjust``. A system ranks above another
     system if ``p_adjusted`` ≤ alpha. With probability at least 1 - alpha, all true ranks lie
     between ``rank_low`` and ``rank_high`` (Mogstad et al.). Without ``n_resamples``, drawing
-    continues until no pair is undecided, up to eight times the initial number of resamples or 33
-    million gains in total. Only decisions about pairs whose p-value is within about 0.002 of alpha
-    then depend on the seed, and ``undecided`` marks these pairs. The limits are wide with few items
-    and for similar systems. ``p_best`` is not the probability that the system is best in the
+    continues until no decision about a pair depends on the draws, up to eight times the initial
+    number of resamples or 33 million gains in total. Only decisions about pairs whose p-value is
+    within about 0.002 of alpha then depend on the seed. The limits are wide with few items and for
+    similar systems.
+
+    The interval for the score of 0/1 items without ``groups`` is exact binomial (Clopper and
+    Pearson). Otherwise, it contains the scores not rejected by a random-sign test of the items or
+    by Hall's (1992) t test. ``p_best`` is not the probability that the system is best in the
     population. For 100,000 items or more, ``p_best`` uses the draws from the tests instead of
     resamples. The cost equals the paired bootstrap's (doubled for fewer than 100,000 items), plus
     systems² x resamples comparisons.
@@ -384,7 +375,6 @@ def system_ranks(
     1      y   0.90  0.731280  0.979935         1          2       a
     2      z   0.25  0.107394  0.446622         3          3       b
     """
-    check_choice("ci", ci, (None, *SCORE_INTERVALS))
     options = options_of(
         roles,
         n_resamples,
@@ -393,13 +383,11 @@ def system_ranks(
         alpha=alpha,
         level=level,
         event="wild",
-        ci=ci or "",
+        ci="",
         keep_order=True,
         skewness=True,
     )
-    more: dict[str, Any] = {"ranks": ranks, "intervals": "simultaneous"}
-    if ci is not None:
-        more["ci"] = ci
+    more = {"intervals": "simultaneous"}
     if test == "t":
         more["test"] = test
     plan = RankPlan(
@@ -431,8 +419,8 @@ class RankPlan(TestPlan):
         elif items.binary:
             interval = "clopper-pearson"
         options = self.settled(len(pairs), n_groups, items.n_systems)
-        rows = self.kernel(items, options, self.more["ranks"], step)
-        return rows, self.facts_of(options, items, pairs, rows, options.ci or interval)
+        rows = self.kernel(items, options, step)
+        return rows, self.facts_of(options, items, pairs, rows, interval)
 
     def finish(self, rows: Rows) -> Rows:
         """Rank the systems of all groups, and sort the systems of each group by rank."""

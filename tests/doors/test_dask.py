@@ -436,7 +436,7 @@ OF_ITEMS: dict[str, tuple[str, Ask]] = {
     "errors": ("real", lambda r: r(higher_is_better=False).system_ranks(**DRAWS)),
     "exact draws": ("right", lambda r: r.paired_bootstrap(event="recentred")),
     "newcombe": ("right", lambda r: r.paired_bootstrap(ci="newcombe")),
-    "ranks by draws": ("right", lambda r: r.system_ranks(**DRAWS, ranks="percentile", ci="basic")),
+    "ranks by draws": ("right", lambda r: r.system_ranks(**DRAWS)),
     "growing": ("growing", lambda r: r.paired_bootstrap(**DRAWS, event="recentred")),
     "off a lattice": ("sevenths", lambda r: r.paired_bootstrap(**DRAWS, method="monte-carlo")),
     "f1 swapped": ("f1", lambda r: r(metric="f1").paired_permutation(**DRAWS)),

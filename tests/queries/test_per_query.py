@@ -615,10 +615,6 @@ def test_what_has_no_t_test():
         frame.rankeval.summary("AP", test="t", adjust="max-t")
     with pytest.raises(ValueError, match="test='t' applies only to systems scored on items and"):
         lists.summary(10, test="t")
-    with pytest.raises(ValueError, match="test='t' with ranks='percentile'"):
-        frame.rankeval.per_query("AP", wide=True).rankeval.system_ranks(
-            test="t", ranks="percentile"
-        )
 
 
 def test_flat_differences_are_no_evidence():

@@ -116,7 +116,7 @@ def ranks(samples):
         told = []
         for k in range(samples):
             data = items(trained(rng, systems, seeds, n, sds), seeds=True)
-            rows = ranks_by_draws(data, replace(options, seed=k), "simultaneous")
+            rows = ranks_by_draws(data, replace(options, seed=k))
             rows[GROUP] = np.zeros(data.n_systems, dtype=int)
             table = ranked_systems(rows, how=options, over_all=False)
             told.append(bool((table["rank_low"] > 1).any()))
@@ -333,7 +333,7 @@ def scores(samples):
             rng = np.random.default_rng([9, n, number, sample])
             items = of_mean(draw(rng, (8, n)))
             options = asked_skewed(sample, skewness=True, adjust="max-t")
-            found = ranks_by_draws(items, options, "simultaneous")
+            found = ranks_by_draws(items, options)
             missed = _misses(found["ci_low_alone"], found["ci_high_alone"], mean)
             held["alone"] += (~missed).tolist()
             missed = _misses(found["ci_low"], found["ci_high"], mean)

@@ -137,8 +137,6 @@ def test_score_intervals_are_of_zero_and_one_only():
         assert (row["ci_low"], row["ci_high"]) == pytest.approx((min(wanted[0], 0.0), wanted[1]))
         with pytest.raises(ValueError, match=f"ci='{kind}' is an interval for paired proportions"):
             (right * 2.5).rankeval.paired_bootstrap(ci=kind)
-    with pytest.raises(ValueError, match="ci='clopper-pearson' is an interval for a proportion"):
-        (right * 2.5).rankeval.system_ranks(ci="clopper-pearson")
 
 
 def test_counts_say_of_right_and_wrong_what_their_sums_do():
