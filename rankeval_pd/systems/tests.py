@@ -84,6 +84,7 @@ class GroupFacts(NamedTuple):
     interval: str  #: kind of interval, or "" if the table does not name it
     flat: bool  #: whether an interval is undefined because there is no variation
     skewed: bool
+    undecided: bool  #: whether more draws could change a decision at alpha
     moves_with_size: bool  #: whether gains depend on the sizes of clusters
     answers: float  #: fewest guesses made by any system, or inf for other metrics
     n_strata: int  #: 0 without strata
@@ -166,6 +167,7 @@ class TestPlan:
             interval=interval,
             flat=bool((np.isfinite(known) & np.isnan(rows["ci_low"])).any()),
             skewed=lopsided,
+            undecided=bool(rows["undecided"].any()),
             moves_with_size=by_item and moves_with_size(items, pairs),
             answers=answers,
             n_strata=n_strata,
@@ -179,13 +181,20 @@ class TestPlan:
         options = self.options
         every: Any = GroupFacts._make(zip(*facts, strict=True))  # each fact of all groups
         _warn_of_few(every, self)
+        most = max(every.n_resamples)
+        one_family = n_pairs == 1 or options.adjust is not None
+        if one_family and any(every.undecided) and not options.n_resamples:
+            warn(
+                f"A decision at alpha={options.alpha:g} depends on the {most:,} random draws. Pass"
+                f" n_resamples={10 * most} or more."
+            )
         attrs: dict[str, Any] = {}
         for name in self.named:
             attrs[name] = getattr(options, name)
         if options.adjust is not None:
             attrs["adjust_over"] = self.adjust_over
         attrs |= {"seed": options.seed, **self.more}
-        attrs["n_resamples"] = max(every.n_resamples) or None  # exact: no draws
+        attrs["n_resamples"] = most or None  # exact: no draws
         if attrs.get("ci") == "":
             del attrs["ci"]
         if self.crossed:
@@ -278,7 +287,7 @@ def _warn_of_few(every: Any, plan: TestPlan) -> None:
 
 RANK_COLUMNS = (
     "system", "value", "ci_low", "ci_high", "rank", "rank_low", "rank_high", "p_best",
-    "tied_for_best", "letters", "undecided", "ci_low_alone", "ci_high_alone",
+    "tied_for_best", "letters", "ci_low_alone", "ci_high_alone",
 )  # fmt: skip
 
 
@@ -334,8 +343,7 @@ def system_ranks(
         significantly worse systems; ``p_best``: proportion of resamples in which the system is
         best, with ties divided equally; ``tied_for_best``: True if no system is significantly
         better; ``letters``: two systems share a letter if and only if they do not differ
-        significantly; ``undecided``: whether more draws could change a decision about the system;
-        ``n_groups``: only with ``groups``.
+        significantly; ``n_groups``: only with ``groups``.
 
     Warns
     -----
@@ -471,7 +479,7 @@ def options_of(
 
 PAIR_COLUMNS = (
     "system_a", "system_b", "score_a", "score_b", "gain", "gain_se", "ci_low", "ci_high",
-    "p_value", "p_two_sided", "p_stderr", "p_adjusted", "confidence", "undecided", "exact",
+    "p_value", "p_two_sided", "p_stderr", "p_adjusted", "confidence", "exact",
     "n_items", "n_resamples", "p_one_sided", "leaning", "ci_low_alone", "ci_high_alone",
 )  # fmt: skip
 _NAMED = ("alternative", "adjust", "alpha", "level")  # options that become attrs
@@ -562,8 +570,8 @@ def paired_bootstrap(
         is a separate family. "max-t" adjusts for the pairs within a group, and Bonferroni's method
         (a step-down method with "max-t-stepdown") adjusts for the groups.
     alpha : float
-        Significance level for ``undecided`` and for the default ``n_resamples``. The exact test
-        with a margin has the most power at this level.
+        Significance level for the default ``n_resamples``. The exact test with a margin has the
+        most power at this level.
     level : float
         Confidence level of the intervals, including the Monte Carlo interval.
     skewness : bool
@@ -603,8 +611,6 @@ def paired_bootstrap(
           Yekutieli's (2005) within groups with "bh" and "by";
         * ``p_equivalence`` or ``p_noninferior``: only with ``margin``, unadjusted;
         * ``confidence`` = 1 − p_one_sided;
-        * ``undecided``: whether the Monte Carlo interval for ``p_adjusted`` (``p_value`` without
-          ``adjust``) contains alpha, in which case you need more resamples;
         * ``exact``: whether p_value comes from an exact distribution, without Monte Carlo error;
         * ``n_items``; ``n_resamples``: number of resamples for p_value, 0 if exact;
         * ``p_one_sided``: p-value in the direction of the gain; ``leaning``: the system with the

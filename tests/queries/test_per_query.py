@@ -518,7 +518,7 @@ def test_a_row_per_run_and_metric_from_the_public_functions():
     assert list(found.columns) == [
         "measure", "metric", "value", "ci_low", "ci_high", "rank_low", "rank_high", "difference",
         "difference_low", "difference_high", "p_adjusted", "tied_for_best", "wins", "ties",
-        "losses", "p_value", "difference_low_alone", "difference_high_alone", "undecided",
+        "losses", "p_value", "difference_low_alone", "difference_high_alone",
         "ci_low_alone", "ci_high_alone", *FACTS,
     ]  # fmt: skip
     assert found["metric"].tolist() == [m for m in METRICS for _ in range(3)]
@@ -554,8 +554,7 @@ def test_letters_are_those_of_each_metric_and_families_are_named(adjust):
     for metric in METRICS:
         rows = found[found["metric"] == metric].set_index("measure")
         ranks = system_ranks(wide[metric], adjust=adjust).set_index("system").loc[rows.index]
-        for column in ("letters", "undecided"):
-            assert rows[column].tolist() == ranks[column].tolist()
+        assert rows["letters"].tolist() == ranks["letters"].tolist()
     assert ("p_adjusted" in found) == (adjust is not None)
     assert found.attrs.get("family") == (None if adjust is None else "all 3 pairs for each metric")
     assert "letters" not in summary(frame, "AP", baseline="r1", adjust=adjust)

@@ -273,6 +273,7 @@ def test_a_tail_is_where_its_critical_value_is_the_statistic(t, share, freedom, 
     assert other == pytest.approx(1.0 - p)
 
 
+@pytest.mark.filterwarnings("ignore:A decision at alpha")
 def test_max_t_of_seeds_agrees_with_its_intervals():
     for seed in range(4):
         data = trained(systems=4, n=40, seed=seed)

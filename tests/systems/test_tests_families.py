@@ -14,8 +14,10 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 import rankeval_pd
+from rankeval_pd.decisions.gains import bootstrapped_pairs
 from rankeval_pd.stats.bootstrap import EVENTS
 from rankeval_pd.stats.items import ADJUSTMENTS
+from tests.simulations import study
 from tests.systems.conftest import counts_of, errors_of, f1, loop, null_domains
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
@@ -98,7 +100,6 @@ def test_max_t_of_signs_by_hand():
         assert (each.ci_low <= 0.0 <= each.ci_high) == (each.p_adjusted > 0.05)
     assert (found["ci_low"] == single["ci_low"]).all()
     assert found["exact"].all()
-    assert not found["undecided"].any()
 
 
 def test_a_step_down_is_between_its_pair_and_the_single_step():
@@ -158,7 +159,7 @@ def test_as_many_resamples_as_the_family_needs():
     assert flips["exact"].all()  # nothing is drawn: any number will do
 
 
-def test_undecided_judges_the_p_value_that_decides():
+def test_a_p_value_at_alpha_asks_for_more_draws():
     """The two-sided p-value is .05, and no seed may call that decided."""
     rng = np.random.default_rng(0)
     d = rng.normal(size=100)
@@ -169,31 +170,33 @@ def test_undecided_judges_the_p_value_that_decides():
         z = stats.norm.isf(tail)
         return z / np.sqrt(100 - z**2)
 
-    data = pd.DataFrame({"a": d + shift(0.025), "b": 0.0})
+    near = pd.DataFrame({"a": d + shift(0.025), "b": 0.0}).rankeval
+    tenth = pd.DataFrame({"a": d + shift(0.05), "b": 0.0}).rankeval
     for seed in range(3):
-        row = data.rankeval.paired_bootstrap(n_resamples=2_000, rng=seed).iloc[0]
+        with pytest.warns(rankeval_pd.RankevalWarning, match="alpha=0.05 depends on the 10,000"):
+            row = near.paired_bootstrap(rng=seed).iloc[0]
         assert 0.03 < row["p_two_sided"] < 0.07
-        assert row["undecided"]
-    sure = data.assign(a=data["a"] + 0.2)
-    assert not sure.rankeval.paired_bootstrap(n_resamples=2_000)["undecided"][0]
     # one-sided .05 is two-sided .1: decided, whatever twice alpha would say
-    tenth = pd.DataFrame({"a": d + shift(0.05), "b": 0.0})
-    assert not tenth.rankeval.paired_bootstrap(n_resamples=2_000)["undecided"][0]
-    assert tenth.rankeval.paired_bootstrap(n_resamples=2_000, alpha=0.1, rng=1)["undecided"][0]
+    tenth.paired_bootstrap()
+    with pytest.warns(rankeval_pd.RankevalWarning, match="Pass n_resamples=100000 or more"):
+        tenth.paired_bootstrap(alpha=0.1, rng=1)
 
 
 @pytest.mark.parametrize("adjust", ["holm", "bonferroni", "bh", "max-t"])
-def test_undecided_of_adjusted_p_values(adjust):
+def test_adjusted_p_values_near_alpha_are_undecided(adjust):
     """More draws decide: where few were sure, many say the same."""
     rng = np.random.default_rng(7)
-    data = pd.DataFrame(rng.normal(0.15 * np.arange(5), 1.0, (60, 5)))
-    few = data.rankeval.paired_bootstrap(adjust=adjust, n_resamples=1_000)
-    many = data.rankeval.paired_bootstrap(adjust=adjust, n_resamples=50_000, rng=5)
+    items = study.of_mean(rng.normal(0.15 * np.arange(5), 1.0, (60, 5)).T)
+    few, many = (
+        bootstrapped_pairs(
+            items, study.every_pair(5), study.options(adjust=adjust, seed=seed, n_resamples=draws)
+        )
+        for draws, seed in ((1_000, 0), (50_000, 5))
+    )
+    assert 0 < few["undecided"].sum() < few["undecided"].size / 2
     sure = ~few["undecided"]
-    assert 0 < few["undecided"].sum() < len(few) / 2
     np.testing.assert_array_equal(few["p_adjusted"][sure] <= 0.05, many["p_adjusted"][sure] <= 0.05)
-    near = (many["p_adjusted"] - 0.05).abs() < 0.003
-    assert few["undecided"][near].all()
+    assert few["undecided"][np.abs(many["p_adjusted"] - 0.05) < 0.003].all()
 
 
 def test_draws_go_on_until_a_pair_near_alpha_is_decided():
@@ -205,10 +208,9 @@ def test_draws_go_on_until_a_pair_near_alpha_is_decided():
     close = data.rankeval.paired_bootstrap(adjust="max-t", alpha=near, details=True)
     assert close["n_resamples"].max() == 80_000  # the limit: eight times as many
     easy = data.rankeval.paired_bootstrap(adjust="max-t", alpha=near / 3, details=True)
-    assert easy["n_resamples"].max() <= 20_000 or easy["undecided"].any()
+    assert easy["n_resamples"].max() <= 20_000
     ranks = data.rankeval.system_ranks(alpha=near, details=True)
     assert ranks.attrs["n_resamples"] == 80_000
-    assert (ranks["undecided"].any()) == close["undecided"].any()
 
 
 # ------------------------------------------------------------------------- one family of all groups
