@@ -63,7 +63,7 @@ def test_ranks_of_systems_are_drawn_best_first(seven, options, words):
     ax = plotting.system_ranks(table)
     check_ranks(ax, table, "system")
     assert words in caption(ax)
-    intervals = "Lines: 95% Clopper–Pearson (exact) confidence intervals, for all systems"
+    intervals = "Lines: 95% Clopper–Pearson confidence intervals, for all systems"
     assert intervals in caption(ax)
 
 
