@@ -20,19 +20,18 @@ from rankeval_pd.stats import (
     FloatArray,
     IntArray,
     all_counts,
+    chrf_formula,
     entropy,
 )
 
 # ---- Translation statistics for paired tests
 
-_PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 #: metrics of sacrebleu, and the defaults that the formulas of this package assume
 SCORERS: Mapping[str, Mapping[str, Any]] = {
     "bleu": {"smooth_method": "exp", "max_ngram_order": 4, "effective_order": False},
     "chrf": {"beta": 2, "eps_smoothing": False},
     "ter": {},
 }
-Row = tuple[float, ...]
 
 
 @checked_call
@@ -79,9 +78,8 @@ def from_sacrebleu(
     Notes
     -----
     The corpus score, computed from summed statistics, equals sacrebleu's score with the same
-    options. Statistics for BLEU and TER come from sacrebleu's segment scores, and this function
-    counts n-grams for chrF. With several references, chrF uses the best-scoring reference for each
-    segment. Every segment is scored once.
+    options. The statistics are those of sacrebleu's own paired tests. With several references, chrF
+    uses the best-scoring reference for each segment. Every segment is scored once.
 
     Examples
     --------
@@ -118,9 +116,8 @@ def from_sacrebleu(
             )
     streams = _streams(references)
     size = len(streams[0])
-    beside = [tuple(x for x in of if x is not None) for of in zip(*streams, strict=True)]
-    alone = [row for row, of in enumerate(beside) if not of]
-    if alone:
+    alone = np.flatnonzero([{*of} == {None} for of in zip(*streams, strict=True)])
+    if alone.size:
         raise ValueError(
             f"references: segment {alone[0]} (counted from 0) has no reference. Add a reference."
         )
@@ -128,9 +125,11 @@ def from_sacrebleu(
     tables = {}
     for system, texts in hypotheses.items():
         _check_segments(texts, f"hypotheses[{shown(system)}]", size)
-        pairs = zip(texts, beside, strict=True)
-        rows = [_segment_row(metric, scorer, text, of) for text, of in pairs]
+        # the sums that sacrebleu resamples in its own paired tests
+        rows = scorer._extract_corpus_statistics(texts, streams)
         tables[system] = pd.DataFrame(rows, columns=statistics, dtype=float)
+        if metric == "ter":
+            tables[system]["numerator"] *= 100.0
     joined = pd.concat(tables, axis=1, names=["system", "statistic"])
     return joined.rename_axis(index="segment")
 
@@ -174,56 +173,10 @@ def _scorer(metric: str, options: Mapping[str, Any]) -> tuple[Any, list[str]]:
         import sacrebleu.metrics
     except ImportError as error:
         raise ImportError("from_sacrebleu needs sacrebleu: pip install sacrebleu.") from error
-    metrics: Any = sacrebleu.metrics
+    scorer: Any = getattr(sacrebleu.metrics, metric.upper())(**options)  # checks the options
     if metric == "chrf":
-        chrf = metrics.CHRF(**options)  # checks the options and determines the n-gram orders
-        orders = range(1, chrf.char_order + chrf.word_order + 1)
-        return chrf, [f"{kind}_{i}" for i in orders for kind in ("hyp", "ref", "match")]
-    statistics = list(METRICS[metric].statistics)
-    if metric == "ter":
-        return metrics.TER(**options), statistics
-    # effective_order does not change counts and avoids a warning about single segments
-    return metrics.BLEU(**{**options, "effective_order": True}), statistics
-
-
-def _segment_row(metric: str, scorer: Any, text: str, references: Sequence[str]) -> Row:
-    if metric == "chrf":
-        own, rows = _chrf_grams(scorer, text), []
-        for reference in references:
-            row: list[float] = []
-            for ours, theirs in zip(own, _chrf_grams(scorer, reference), strict=True):
-                row += [ours.total() if theirs else 0, theirs.total(), (ours & theirs).total()]
-            rows.append(tuple(row))
-        if len(rows) == 1:
-            return rows[0]
-        # the first of equally good references, as in sacrebleu
-        return max(rows, key=lambda row: float(METRICS["chrf"].score(np.array(row))))
-    segment = scorer.sentence_score(text, references)
-    if metric == "ter":
-        return 100.0 * segment.num_edits, segment.ref_length
-    return (segment.sys_len, segment.ref_len, *segment.counts, *segment.totals)
-
-
-def _chrf_grams(scorer: Any, text: str) -> list[Counter[str]]:
-    if scorer.lowercase:
-        text = text.lower()
-    letters = text if scorer.whitespace else "".join(text.split())
-    tokens: list[str] = []  # words, without a final or initial punctuation mark
-    for word in text.split() if scorer.word_order else []:
-        if len(word) > 1 and word[-1] in _PUNCTUATION:
-            tokens += [word[:-1], word[-1]]
-        elif len(word) > 1 and word[0] in _PUNCTUATION:
-            tokens += [word[0], word[1:]]
-        else:
-            tokens.append(word)
-    grams = [Counter(_ngrams(letters, k)) for k in range(1, scorer.char_order + 1)]
-    for k in range(1, scorer.word_order + 1):
-        grams.append(Counter(" ".join(run) for run in _ngrams(tokens, k)))
-    return grams
-
-
-def _ngrams(sequence: Any, length: int) -> list[Any]:
-    return [sequence[i : i + length] for i in range(len(sequence) - length + 1)]
+        return scorer, list(chrf_formula(scorer.char_order + scorer.word_order).statistics)
+    return scorer, list(METRICS[metric].statistics)
 
 
 # ---- Synthetic systems (Berg-Kirkpatrick et al. 2012, §3.2)
@@ -231,7 +184,7 @@ def _ngrams(sequence: Any, length: int) -> list[Any]:
 
 @checked_call
 def synthetic_systems(
-    estimators: Mapping[Hashable, Any] | Sequence[Any],
+    estimators: Mapping[Hashable, Any],
     X: Any,
     y: Any,
     X_test: Any,
@@ -244,9 +197,9 @@ def synthetic_systems(
 
     Parameters
     ----------
-    estimators : mapping or sequence
-        Estimators with ``fit(X, y)`` and ``predict(X)``, as in scikit-learn, by family name. For a
-        sequence, class names are the family names. Estimators are copied and never modified.
+    estimators : mapping
+        Estimators with ``fit(X, y)`` and ``predict(X)``, as in scikit-learn, by family name.
+        Estimators are copied and never modified.
     X, y : array, DataFrame, Series or sequence
         The training set.
     X_test, y_test : the same
@@ -291,7 +244,7 @@ def synthetic_systems(
     >>> systems.shape, list(systems)
     ((100, 4), ['cut 20-1', 'cut 20-2', 'cut 100-1', 'cut 100-2'])
     """
-    named = _estimators_by_family(estimators)
+    _check_estimators(estimators)
     plan = _training_sets(sizes)
     total = len(y)
     if len(X) != total or len(X_test) != len(y_test):
@@ -302,7 +255,7 @@ def synthetic_systems(
     seed = entropy(Roles.of({"rng": rng}).rng)
     columns: dict[str, Any] = {}
     families: dict[str, Hashable] = {}
-    for family, estimator in named.items():
+    for family, estimator in estimators.items():
         for number, (size, repeat) in enumerate(plan):
             draws = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(number, 4)))
             rows = draws.integers(0, total, size)
@@ -317,38 +270,19 @@ def synthetic_systems(
     return table
 
 
-def _estimators_by_family(estimators: Any) -> Mapping[Hashable, Any]:
-    """Check and return the estimators by family name."""
-    models, repeated = estimators, False
-    if isinstance(estimators, (list, tuple)):
-        models = {type(model).__name__: model for model in estimators}
-        repeated = len(models) < len(estimators)
-    elif isinstance(estimators, Mapping):
-        estimators = estimators.values()
-    if not isinstance(models, Mapping) or not models:
+def _check_estimators(estimators: Any) -> None:
+    if not isinstance(estimators, Mapping) or not estimators:
         raise TypeError(
-            f"estimators={models!r}: pass a mapping from family names to estimators, "
+            f"estimators={shown(estimators)}: pass a mapping from family names to estimators, "
             "such as {'logistic': LogisticRegression()}."
         )
-    for model in estimators:
-        if isinstance(model, type):
+    for family, model in estimators.items():
+        usable = callable(getattr(model, "fit", None)) and callable(getattr(model, "predict", None))
+        if isinstance(model, type) or not usable:
             raise TypeError(
-                f"estimators: {model.__name__} is a class, not an instance. Pass"
-                f" {model.__name__}()."
+                f"estimators[{shown(family)}] is {shown(model)}. Pass an instance with fit(X, y)"
+                " and predict(X), such as LogisticRegression()."
             )
-        for method in ("fit", "predict"):
-            if not callable(getattr(model, method, None)):
-                raise TypeError(
-                    f"estimators: {model!r} is of type {type(model).__name__}, which has no method "
-                    f"{method}. Pass an estimator with fit(X, y) and predict(X)."
-                )
-    if repeated:
-        raise ValueError(
-            "estimators: two estimators have the same class,"
-            f" {listed(type(x).__name__ for x in estimators)}. Name the families: pass a"
-            " mapping from name to estimator."
-        )
-    return models
 
 
 def _training_sets(sizes: Any) -> list[tuple[int, int]]:
