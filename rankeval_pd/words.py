@@ -256,7 +256,6 @@ INTERVALS = {
     "delong": "DeLong",
     "delta": "delta-method",
     "wild": "wild bootstrap",
-    "bca": "BCa bootstrap",
     "percentile": "percentile bootstrap",
     "basic": "basic bootstrap",
     "tango": "Tango",

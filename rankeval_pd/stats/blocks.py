@@ -395,10 +395,10 @@ class RemoteDraws(Draws):
         parts = self._workers.swapped(known=self._known, options=self.options)
         return self._floats(parts, self._known.sizes).reshape(-1, *self.items.totals.shape)
 
-    def _drawn_scores(self) -> tuple[FloatArray, FloatArray | None]:
+    def _drawn_scores(self) -> FloatArray:
         parts = self._workers.counted(self._known, self.options)
         sums = self._floats(parts, self._known.sizes).reshape(-1, *self.items.totals.shape)
-        return self.items.sign * self.items.score(sums).T + self.trained, None
+        return self.items.score(sums).T
 
     def _floats(self, parts: Sequence[FloatArray], sizes: FloatArray) -> FloatArray:
         """Return the sums for all resamples (resample, column), joined from successive parts."""

@@ -463,7 +463,6 @@ def _plain_convolution(a: FloatArray, b: FloatArray) -> FloatArray:
 # beyond both limits of an interval.
 
 EVENTS = ("wild", "recentred", "strict", "zero", "bias-corrected")
-INTERVALS = ("wild", "bca", "percentile", "basic", "tango", "newcombe")
 # : For each event, the interval that excludes 0 if the p-value is significant.
 DUAL = {
     "wild": "wild", "recentred": "basic", "strict": "basic", "bias-corrected": "basic",
@@ -503,14 +502,6 @@ def happened(
     return int(gains.size - np.count_nonzero(inside))  # NaN is treated as outside
 
 
-def beyond(t_star: FloatArray, t: float) -> int:
-    """Count resamples with centered studentized gains at least as large as observed."""
-    room = 0.0
-    if np.isfinite(t):
-        room = EQUAL * max(abs(t), 1.0)
-    return int(t_star.size - np.count_nonzero(t_star < t - room))  # NaN is counted
-
-
 def monte_carlo(hits: Any, n_resamples: int, event: str) -> Any:
     """Return p = (s + 1)/(b + 1), or p = s/b as printed in figure 1 of the paper."""
     if event == "strict":
@@ -521,52 +512,11 @@ def monte_carlo(hits: Any, n_resamples: int, event: str) -> Any:
 # ---------------------------------------------------------------------------------------- intervals
 
 
-def interval(
-    kind: str,
-    theta: float,
-    samples: FloatArray,
-    *,
-    level: float,
-    scale: float,
-    without: FloatArray,
-) -> tuple[float, float]:
-    """Return the limits of an interval for theta from resampled values.
-
-    ``scale`` is the scale for tests of equality. ``without`` contains leave-one-out values of
-    theta, for the acceleration in BCa.
-    """
-    tails = (1.0 - level) / 2.0, (1.0 + level) / 2.0
-    if kind == "bca":
-        below = np.count_nonzero(samples < theta - EQUAL * scale)
-        above = np.count_nonzero(samples > theta + EQUAL * scale)
-        share = below / samples.size + (samples.size - below - above) / samples.size / 2.0
-        tails = accelerated(tails, share, without)
-    low, high = quantiles(samples, tails)
+def interval(kind: str, theta: float, samples: FloatArray, *, level: float) -> tuple[float, float]:
+    """Return the limits of an interval for theta from resampled values."""
+    low, high = quantiles(samples, ((1.0 - level) / 2.0, (1.0 + level) / 2.0))
     if kind == "basic":
         return 2.0 * theta - high, 2.0 * theta - low
-    return low, high
-
-
-def accelerated(
-    tails: tuple[float, float], share_below: float, without: FloatArray
-) -> tuple[float, float]:
-    """Return the BCa tails (Efron 1987), corrected for bias and acceleration.
-
-    ``share_below`` is the proportion of resamples below the estimate plus half of the proportion of
-    ties. If the correction is undefined, the tails of the percentile interval are returned.
-    """
-    from scipy.special import ndtr, ndtri
-
-    lean = without.mean() - without
-    spread = float((lean**2).sum())
-    if not (0.0 < share_below < 1.0) or not spread > 0.0:
-        return tails
-    acceleration = float((lean**3).sum()) / (6.0 * spread**1.5)
-    bias, z = float(ndtri(share_below)), float(-ndtri(tails[0]))
-    moved = [bias - z, bias + z]
-    if any(1.0 - acceleration * z <= 0.0 for z in moved):
-        return tails
-    low, high = (float(ndtr(bias + z / (1.0 - acceleration * z))) for z in moved)
     return low, high
 
 
@@ -605,14 +555,9 @@ def law_interval(
     chances: FloatArray,
     *,
     level: float,
-    without: FloatArray,
 ) -> tuple[float, float]:
     """Return interval limits from the exact distribution of resampled values."""
     tails = (1.0 - level) / 2.0, (1.0 + level) / 2.0
-    at = int(np.argmin(np.abs(values - theta)))
-    if kind == "bca":
-        share = float(chances[:at].sum() + chances[at] / 2.0)
-        tails = accelerated(tails, share, without)
     # each limit is read from its own side, so a mirrored distribution gives a mirrored interval
     low = float(values[int(np.argmax(np.cumsum(chances) >= tails[0] * (1.0 - 1e-12)))])
     last = int(np.argmax(np.cumsum(chances[::-1]) >= (1.0 - tails[1]) * (1.0 - 1e-12)))
@@ -640,72 +585,6 @@ def gradients(sums: FloatArray, score: Score) -> FloatArray:
         with np.errstate(divide="ignore", invalid="ignore"):
             result[..., k] = np.where(width > 0.0, (score(up) - score(down)) / width, 0.0)
     return result
-
-
-def standard_errors(
-    weights: FloatArray,
-    sums: FloatArray,
-    values: FloatArray,
-    score: Score,
-    pairs: IntArray,
-    strata: IntArray | None = None,
-) -> FloatArray:
-    """Return the delta-method standard error of each pair's gain: (pair, resample).
-
-    The weights are (resample, item), the sums (resample, system, statistic), and the values
-    (system, item, statistic). Items vary only within ``strata``.
-    """
-    slopes = gradients(sums, score)
-    result = np.empty((len(pairs), len(weights)))
-    step = max(1, 4_000_000 // (values.shape[0] * values.shape[1]))
-    members: list[Any] = [slice(0, weights.shape[1])]  # the items of each stratum
-    if strata is not None:
-        members = [np.flatnonzero(strata == k) for k in range(int(strata.max()) + 1)]
-    for start in range(0, len(weights), step):
-        rows = slice(start, start + step)
-        w = weights[rows].astype(float)
-        influence = np.einsum("bmk,mik->bmi", slopes[rows], values, optimize=True)
-        for own in members:
-            total = w[:, own].sum(axis=1)[:, np.newaxis, np.newaxis]
-            influence[..., own] -= (influence[..., own] @ w[:, own, np.newaxis]) / total
-        products = (influence * w[:, np.newaxis, :]) @ influence.transpose(0, 2, 1)
-        squares = np.einsum("bmm->bm", products)
-        a, b = pairs[:, 0], pairs[:, 1]
-        both = squares[:, a] + squares[:, b]
-        variance = both - 2.0 * products[:, a, b]
-        variance[variance <= 1e-12 * both] = 0.0
-        result[:, rows] = np.sqrt(variance).T
-    return result
-
-
-def mean_errors(
-    weights: FloatArray, values: FloatArray, pairs: IntArray, unit: float
-) -> FloatArray:
-    """Return :func:`standard_errors` for gains that are sums of differences times a unit.
-
-    ``values`` are (system, item). The function uses one matrix product for all pairs instead of one
-    for each resample.
-    """
-    centered = values - values.mean(axis=1, keepdims=True)
-    squares = (centered**2).sum(axis=1)
-    w, total = weights.astype(float), weights.sum(axis=1, dtype=float)
-    result = np.empty((len(pairs), len(weights)))
-    for block in pair_blocks(np.arange(len(pairs)), values.shape[1]):
-        a, b = pairs[block].T
-        gains = (centered[a] - centered[b]).T
-        variance = w @ gains**2 - (w @ gains) ** 2 / total[:, np.newaxis]
-        variance[variance <= 1e-12 * (squares[a] + squares[b])] = 0.0
-        result[block] = unit * np.sqrt(variance).T
-    return result
-
-
-def studentised(
-    differences: FloatArray, errors: FloatArray | float, room: float | FloatArray
-) -> FloatArray:
-    """Return differences divided by standard errors; 0 for 0/0."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = differences / errors
-    return np.where((np.abs(differences) <= room) & (np.asarray(errors) == 0.0), 0.0, t)
 
 
 # -------------------------------------------------------------------------------------------------

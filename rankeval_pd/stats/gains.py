@@ -18,7 +18,6 @@ from rankeval_pd.stats.differences import mean_p, of_margin, paired_p
 from rankeval_pd.stats.families import MaxT, level_of_each, max_t, simultaneous_limits
 from rankeval_pd.stats.item_gains import Draws, draws_of
 from rankeval_pd.stats.items import (
-    ENUMERATED,
     AnyItems,
     Items,
     PairOptions,
@@ -35,7 +34,6 @@ from rankeval_pd.stats.two_by_two import paired_tails
 # Tests of pairs, for which :mod:`rankeval_pd.decisions.gains` decides, and their exact laws.
 
 _WHOLE = 2**53  # float64 represents every integer up to this value
-METHODS = ("auto", "exact", "monte-carlo")
 Limits = tuple[FloatArray, FloatArray]
 
 
@@ -153,32 +151,7 @@ def lattices_of(
         for k, on in enumerate(listed):
             if on is not None and (on.reach > _WHOLE or (signs and on.signed_points > MOST_POINTS)):
                 listed[k] = None
-    small = signs and items.n_drawn <= ENUMERATED
-    if options.method == "exact" and None in listed and not small:
-        raise ValueError(_why_not_exact(items, options, bootstraps=not signs))
     return listed
-
-
-def _why_not_exact(items: AnyItems, options: PairOptions, *, bootstraps: bool) -> str:
-    if bootstraps and items.n_groups:
-        reason = "groups= draws clusters of varying sizes, which have no exact distribution"
-    elif items.unit is None:
-        reason = (
-            "an exact distribution exists for the metrics mean, sum and accuracy, if every item"
-            " has the same total"
-        )
-    else:
-        reason = (
-            "the differences for at least one pair are not multiples of a common step, or their"
-            " sum has more than a million possible values"
-        )
-    also = f", or for at most {ENUMERATED} items"
-    if bootstraps:
-        also = ""
-    return (
-        f"method='exact': {reason}{also}. Pass method='auto', which resamples if there is no exact"
-        " distribution."
-    )
 
 
 def as_p_says(
@@ -360,8 +333,6 @@ def student_limits(
 # -------------------------------------------------------------------------------------------------
 # The paired bootstrap of all pairs of systems (Berg-Kirkpatrick et al. 2012, section 2).
 
-PROPORTIONS = ("tango", "newcombe")  # intervals for paired proportions
-
 
 def bootstrap_tests(
     items: AnyItems,
@@ -379,16 +350,11 @@ def bootstrap_tests(
     """
     if isinstance(items, Items) and items.factors is not None:
         return crossed_tests(items, pairs, options)
-    if options.method == "exact" and items.seeds is not None:
-        raise ValueError(
-            "method='exact': with seeds=, the test is a t test, which has no exact version. Pass"
-            " method='auto'."
-        )
     theta, pairs, swapped = oriented(items, pairs, options)
-    if options.ci in PROPORTIONS and not items.binary:
+    if options.ci == "tango" and not items.binary:
         raise ValueError(
-            f"ci={options.ci!r} is an interval for paired proportions: every item must be 0 or 1,"
-            " with metric='accuracy' or 'mean' and without groups=. Pass ci='wild', or omit ci."
+            "ci='tango' is an interval for paired proportions: every item must be 0 or 1, with"
+            " metric='accuracy' or 'mean' and without groups=. Pass ci='wild', or omit ci."
         )
     if not options.ci and not items.binary:
         options = replace(options, ci=bootstrap.DUAL[options.event])
@@ -428,7 +394,7 @@ def bootstrap_tests(
         found = found._replace(limits_at=limits_at)
     if not options.simultaneous:
         return found
-    largest = _wild_max_t(draws) if signs else _resampled_max_t(draws)
+    largest = _wild_max_t(draws)
     return found._replace(largest=largest, together=_of_largest(draws, largest, rows))
 
 
@@ -551,19 +517,13 @@ def largest_of(
 
 def _of_largest(draws: Draws, largest: MaxT, rows: PairTests) -> Limits:
     """Return limits for the gains that the max-t test does not reject."""
-    error = rows.error
-    if draws.options.event == "wild" and draws.parametric is not None:
+    if draws.parametric is not None:
         return draws.parametric.limits_at(largest.critical)
-    added, lean = np.zeros(len(draws.pairs)), None
-    if draws.options.event == "wild":
-        added = widening(draws)
-        if draws.corrects:
-            lean = draws.spread.lean
-    else:
-        error = draws.own_errors
-    return with_proportions(
-        draws, simultaneous_limits(draws.gain, error, largest.critical, added, lean), error
-    )
+    lean = None
+    if draws.corrects:
+        lean = draws.spread.lean
+    limits = simultaneous_limits(draws.gain, rows.error, largest.critical, widening(draws), lean)
+    return with_proportions(draws, limits, rows.error)
 
 
 def with_proportions(draws: Draws, limits: Limits, error: FloatArray) -> Limits:
@@ -601,20 +561,6 @@ def _resampled_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
     return sd(gains), p, ordered, True
 
 
-def _resampled_max_t(draws: Draws) -> MaxT:
-    """Return max-t results, with each resample studentized by its own standard error."""
-    gains = draws.gain
-    room = 1e-12 * draws.scale[draws.pairs].max(axis=1)
-
-    def t_star(which: IntArray) -> FloatArray:
-        a, b = draws.pairs[which].T
-        moved = draws.scores[a] - draws.scores[b] - gains[which, np.newaxis]
-        return bootstrap.studentised(moved, draws.errors[which], room[which, np.newaxis])
-
-    t = bootstrap.studentised(gains, draws.own_errors, room)
-    return largest_of(draws, t_star, t, draws.options.n_resamples, every=False)
-
-
 def _gain_limits(
     draws: Draws, lattices: list[Lattice | None], rows: PairTests, options: PairOptions
 ) -> Limits:
@@ -632,9 +578,7 @@ def _gain_limits(
     varies = rows.error > 0.0  # without variation, the variance is unknown
     if options.ci != "wild":
         for k, on in enumerate(lattices):
-            if options.ci == "newcombe":
-                low[k], high[k] = _newcombe_limits(draws, k, options)
-            elif varies[k]:
+            if varies[k]:
                 low[k], high[k] = _gain_interval(draws, k, on, float(rows.doubled[k]), options)
         return low, high
     subsets, factor = draws.subsets, draws.level.unit * draws.level.weight
@@ -658,45 +602,21 @@ def _gain_limits(
     return low, high
 
 
-def _newcombe_limits(draws: Draws, k: int, options: PairOptions) -> tuple[float, float]:
-    """Return Newcombe's interval for the gain of one pair, from counts of 0/1 items."""
-    items, pair = draws.items, draws.pairs[[k]]
-    counts = items.both_right(pair), *better_counts(items, pair)
-    both, up, down = (int(count[0]) for count in counts)
-    cells = both, up, down, items.n_items - both - up - down
-    return differences.paired_newcombe(cells, options.two_tailed)
-
-
 def _gain_interval(
     draws: Draws, k: int, on: Lattice | None, p_two_sided: float, options: PairOptions
 ) -> tuple[float, float]:
     """Return the interval for the gain of one pair from resampled or exact gains."""
     items, kind, (a, b) = draws.items, options.ci, draws.pairs[k]
     gain = float(draws.gain[k])
-    lean = np.empty(0)
-    if kind == "bca":
-        lean = draws.without[a] - draws.without[b]
     if options.event == "wild":
-        drawn_again = options
-        if options.method == "exact":  # applies only to random signs
-            drawn_again = replace(options, method="auto")
-        on = lattices_of(draws, drawn_again, [k], signs=False)[0]
+        on = lattices_of(draws, options, [k], signs=False)[0]
     if on is not None:
         law, step = DrawnSum(on.multiples, on.times), on.step * (items.unit or 1.0)
         gains = np.asarray(step * law.values, dtype=np.float64)
-        result = bootstrap.law_interval(
-            kind, gain, gains, law.law, level=options.two_tailed, without=lean
-        )
+        result = bootstrap.law_interval(kind, gain, gains, law.law, level=options.two_tailed)
     else:
         gains = draws.scores[a] - draws.scores[b]
-        result = bootstrap.interval(
-            kind,
-            gain,
-            gains,
-            level=options.two_tailed,
-            scale=float(max(draws.scale[a], draws.scale[b])),
-            without=lean,
-        )
+        result = bootstrap.interval(kind, gain, gains, level=options.two_tailed)
     if kind != bootstrap.DUAL[options.event]:
         return result
     # the interval and the p-value can disagree because of rounding, or if the number of resamples
@@ -866,7 +786,6 @@ def _signed_row(on: Lattice | None, unit: float, gain: float, options: PairOptio
         np.asarray(size * law.values, dtype=np.float64),
         law.law,
         level=options.two_tailed,
-        without=np.empty(0),
     )
     error = size * on.size
     total = on.total

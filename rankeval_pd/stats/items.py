@@ -655,11 +655,6 @@ def statistic_columns(values: FloatArray) -> FloatArray:
     return np.moveaxis(values, 1, 0).reshape(values.shape[1], -1)
 
 
-def leave_one_out(values: FloatArray, score: Score) -> FloatArray:
-    """Return the leave-one-out scores of every system: (system, item)."""
-    return score(values.sum(axis=1, keepdims=True) - values)
-
-
 # -------------------------------------------------------------------------------------------------
 # Test items, training seeds, strata, and the options for a test.
 
@@ -811,14 +806,12 @@ class PairOptions:
     tails: int = field(init=False)  #: number of tails of the test
     two_tailed: float = field(init=False)  #: level of the two-sided interval with the same limits
     simultaneous: bool = field(init=False)  #: whether one statistic covers all pairs
-    studentises: bool = field(init=False)  #: whether every resample needs standard errors
 
     def __post_init__(self) -> None:
         """Derive what the tests ask for from the options."""
         self.tails = 1 + (self.alternative == "two-sided")
         self.two_tailed = max(1.0 - 2.0 / self.tails * (1.0 - self.level), 1e-9)
         self.simultaneous = self.adjust in ("max-t", "max-t-stepdown")
-        self.studentises = self.simultaneous and self.event != "wild"
 
 
 _NORMAL_ITEMS = 100_000  # sums over at least this many items are nearly normal
@@ -826,8 +819,7 @@ _NORMAL_ITEMS = 100_000  # sums over at least this many items are nearly normal
 
 def nearly_normal(binary: bool, n_items: int, options: PairOptions) -> bool:
     """Return whether sums of 0/1 items are drawn from a normal distribution."""
-    many = binary and n_items >= _NORMAL_ITEMS
-    return many and options.method != "monte-carlo" and not options.studentises
+    return binary and n_items >= _NORMAL_ITEMS and options.method != "monte-carlo"
 
 
 def signs_rank(n_drawn: int, options: PairOptions) -> bool:

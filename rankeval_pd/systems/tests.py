@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, NamedTuple, Unpack, get_args
+from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 
 from rankeval_pd.decisions import (
     GROUP,
-    OVER,
     Rows,
     bootstrapped_pairs,
     family_of,
@@ -23,7 +22,6 @@ from rankeval_pd.decisions import (
 )
 from rankeval_pd.doors import Data, Families, rows_at, tabulate_items
 from rankeval_pd.errors import (
-    check_choice,
     check_count,
     check_flag,
     check_margin,
@@ -45,7 +43,6 @@ from rankeval_pd.roles import (
     Roles,
 )
 from rankeval_pd.stats import (
-    ADJUSTMENTS,
     AnyItems,
     IntArray,
     Items,
@@ -57,8 +54,8 @@ from rankeval_pd.stats import (
     signed_rank_tests,
     t_tests,
 )
-from rankeval_pd.stats.bootstrap import DUAL, EVENTS, INTERVALS, with_resamples
-from rankeval_pd.stats.gains import METHODS, margin_p, swapped_tests
+from rankeval_pd.stats.bootstrap import DUAL, with_resamples
+from rankeval_pd.stats.gains import margin_p, swapped_tests
 from rankeval_pd.stats.item_gains import (
     FEW_ANSWERS,
     LEAST_ANSWERS,
@@ -112,14 +109,11 @@ class TestPlan:
     families: Families | None = None
 
     def __post_init__(self) -> None:
-        """Check the family of tests."""
-        check_choice("adjust_over", self.adjust_over, OVER)
+        """Derive what the tests need from the options."""
         #: whether the tests of all groups are one family
         self.over_all = self.options.adjust is not None and self.adjust_over == "all"
         #: whether the tests draw random signs
         self.signs = "event" not in self.named or self.options.event == "wild"
-        #: whether resampled items need standard errors
-        self.studentises = self.options.studentises and self.kernel is not _swapped_pairs
         #: whether two factors group the items
         self.crossed = isinstance(self.roles.get("groups"), list)
 
@@ -130,7 +124,7 @@ class TestPlan:
             options = replace(options, n_alike=n_groups)
         options = with_resamples(options, n_pairs)
         rows, what = n_systems, "systems"
-        if self.kernel is _swapped_pairs or options.studentises:
+        if self.kernel is _swapped_pairs:
             rows, what = n_pairs, "pairs"
         check_memory(
             2 * rows * options.n_resamples,
@@ -439,8 +433,6 @@ class RankPlan(TestPlan):
 # -------------------------------------------------------------------------------------------------
 # Options and memory for tables from resampled items, and relations between systems.
 
-_ADJUSTMENTS = (None, *ADJUSTMENTS, "max-t", "max-t-stepdown")
-
 
 def adjustment_of(test: str | None, adjust: str | None) -> str | None:
     """Return the adjustment, by default max-t, or Holm's method for t tests."""
@@ -461,9 +453,6 @@ def options_of(
     **options: Any,
 ) -> PairOptions:
     """Check and return the options."""
-    check_choice("method", options["method"], METHODS)
-    check_choice("alternative", alternative, get_args(Alternative))
-    check_choice("adjust", options["adjust"], _ADJUSTMENTS)
     return PairOptions(
         n_resamples=0 if n_resamples is None else check_count("n_resamples", n_resamples),
         alpha=check_share("alpha", alpha),
@@ -548,8 +537,8 @@ def paired_bootstrap(
     ci
         Kind of interval for the gain. By default, the interval matches ``event``. For "wild", the
         interval contains the gains that the test does not reject. For 0/1 items without ``groups``,
-        the default is Tango's score interval. "tango" and "newcombe" are score intervals for paired
-        proportions. Every interval includes 0 if p_adjusted (or p_value) is above 1 − level.
+        the default is Tango's score interval, "tango". Every interval includes 0 if p_adjusted (or
+        p_value) is above 1 − level.
     families : mapping, sequence or callable, optional
         Family of each system, by name or in system order. The column ``relation`` is then "same"
         or "different". A function of two names that returns the relation also works.
@@ -630,9 +619,8 @@ def paired_bootstrap(
     Raises
     ------
     ValueError
-        If an item is missing for a system, there is only one system or item, a count is negative,
-        no exact distribution exists for ``method="exact"``, or there are too few resamples for
-        adjusted p-values below alpha.
+        If an item is missing for a system, if there is only one system or item, if a count is
+        negative, or if there are too few resamples for adjusted p-values below alpha.
 
     Notes
     -----
@@ -652,22 +640,21 @@ def paired_bootstrap(
 
     Exact distributions are available for mean, sum and accuracy if all differences are multiples of
     one step and their sum has at most a million values near the mean. Events that resample items
-    have exact distributions only without ``groups``. For up to 16 items or groups (20 with
-    method="exact"), "wild" enumerates all sign patterns.
+    have exact distributions only without ``groups``. For up to 16 items or groups, "wild"
+    enumerates all sign patterns.
 
     For 0/1 items without ``groups``, "wild" is McNemar's exact test. With up to 200 such items,
     "wild" is an unconditional test whose p-value is at most McNemar's. For 100,000 items or
     more, draws come from a normal distribution.
 
-    "max-t" uses t statistics. Events other than "wild" compute the standard error in every
-    resample. The "max-t" interval contains the gains whose t statistic is at most the critical
-    value, and excludes 0 if and only if p_adjusted is at most 1 − level. The better system comes
-    first, so for equal systems the one-sided p-value is at most 0.05 in 10% of samples. Use
-    "greater" only if the direction was fixed beforehand.
+    "max-t" uses t statistics and requires the "wild" event. The "max-t" interval contains the gains
+    whose t statistic is at most the critical value, and excludes 0 if and only if p_adjusted is at
+    most 1 − level. The better system comes first, so for equal systems the one-sided p-value is at
+    most 0.05 in 10% of samples. Use "greater" only if the direction was fixed beforehand.
 
     Each block of 1,000 resamples requires a matrix product of items x systems. For a Dask
     DataFrame, each worker needs memory for up to three copies of its items. Dask DataFrames do not
-    support ``groups``, ``strata``, ``seeds``, ``by``, "bca" or resampled max-t.
+    support ``groups``, ``strata``, ``seeds`` or ``by``.
 
     References
     ----------
@@ -675,7 +662,7 @@ def paired_bootstrap(
     F. J. Wu (1986); A. C. Cameron, J. Gelbach, D. Miller (2008: wild bootstrap; 2011: crossed
     factors). J. Hartigan (1969): intervals. T. Tango (1998); R. G. Newcombe (1998), method 10. P.
     Hall (1992), On the removal of skewness by transformation. B. Phipson, G. Smyth (2010): p-values
-    above 0. B. Efron (1987): BCa. J. Romano, M. Wolf (2005): step-down method.
+    above 0. J. Romano, M. Wolf (2005): step-down method.
 
     Examples
     --------
@@ -693,8 +680,6 @@ def paired_bootstrap(
       system_a system_b  score_a  score_b  gain  ci_low  ci_high   p_value
     0      new      old     0.02      0.0  0.02   -0.02      inf  0.264229
     """
-    check_choice("event", event, EVENTS)
-    check_choice("ci", ci, (None, *INTERVALS))
     check_flag("skewness", skewness)
     shown: str = ci or ""  # the interval depends on the items
     if ci is None and event != "wild":
@@ -712,6 +697,11 @@ def paired_bootstrap(
         alternative=alternative,
         skewness=event == "wild" and skewness,
     )
+    if options.simultaneous and event != "wild":
+        raise ValueError(
+            f"adjust={adjust!r} with event={event!r}: max-t draws random signs. Omit event, or pass"
+            " adjust='holm'."
+        )
     plan = PairPlan(
         options=options,
         roles=roles,

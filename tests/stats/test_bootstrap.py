@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import stats
 
 from rankeval_pd.stats import bootstrap, gains, items
 from rankeval_pd.stats.bootstrap import (
@@ -31,18 +30,6 @@ from rankeval_pd.stats.families import adjust
 from tests.stats import exact
 
 # ---- Intervals of resampled values
-
-
-def test_bca_is_scipys():
-    """scipy.stats.bootstrap of the same resamples, whose means are often equal."""
-    data = np.random.default_rng(1).integers(0, 6, 25) ** 2.0
-    drawn = stats.bootstrap((data,), np.mean, n_resamples=4999, rng=3, confidence_level=0.9)
-    samples = drawn.bootstrap_distribution
-    without = (data.sum() - data) / (data.size - 1)
-    found = bootstrap.interval(
-        "bca", float(data.mean()), samples, level=0.9, scale=20.0, without=without
-    )
-    assert_allclose(found, drawn.confidence_interval, rtol=1e-9)
 
 
 def test_rows_are_what_each_alone_is():

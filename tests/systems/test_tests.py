@@ -18,7 +18,7 @@ from rankeval_pd.stats import bootstrap as bootstrap_tests
 from rankeval_pd.stats import differences
 from rankeval_pd.stats.items import Items
 from rankeval_pd.stats.two_by_two import paired_boschloo
-from tests.systems.conftest import EVENTS, OF_PAIRS, agrees, counts_of, errors_of, f1, loop
+from tests.systems.conftest import EVENTS, OF_PAIRS, counts_of, errors_of, f1, loop
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*No interval:rankeval_pd.errors.RankevalWarning")
 
@@ -124,9 +124,6 @@ def test_four_wins_without_a_loss():
     assert 0.05 < row["p_two_sided"] < 1 / 8
     assert row["ci_low"] == 0.0
     assert row["ci_high"] == pytest.approx(differences.tango((0, 4, 0, 46), 0.95)[1])
-    bca = data.rankeval(metric="accuracy").paired_bootstrap(event="recentred", ci="bca").iloc[0]
-    assert agrees(bca)  # it reaches to 0, as the p-value says
-    assert bca["ci_low"] == 0.0 < 0.05 < bca["p_value"]
 
 
 def test_accuracy_with_totals_is_exact_if_all_are_the_same():
@@ -140,8 +137,6 @@ def test_accuracy_with_totals_is_exact_if_all_are_the_same():
     same[("x", "total")] += np.arange(40) % 2
     varied = partial(rankeval_pd.paired_bootstrap, same, metric="accuracy", event="recentred")
     assert not varied(n_resamples=99)["exact"][0]
-    with pytest.raises(ValueError, match=r"method='exact'.*if every item has the same total"):
-        varied(method="exact")
 
 
 def test_pairs_of_one_table_are_exact_where_they_can_be():
@@ -154,8 +149,6 @@ def test_pairs_of_one_table_are_exact_where_they_can_be():
     for pair, row in found.iterrows():
         alone = data.rankeval.paired_bootstrap(row["system_a"], row["system_b"], n_resamples=500)
         pd.testing.assert_frame_equal(alone, found.iloc[[pair]].reset_index(drop=True))
-    with pytest.raises(ValueError, match=r"at least one pair are not multiples of a common step"):
-        data.rankeval.paired_bootstrap(method="exact")
 
 
 @pytest.mark.parametrize("event", EVENTS)
@@ -405,9 +398,6 @@ def test_groups_are_drawn_whole():
     assert found["gain_se"] == pytest.approx(drawn.std(), rel=1e-10)
     assert (found["n_items"], found["n_groups"]) == (60, 5)
     assert list(found.index) == [*OF_PAIRS, "n_groups"]
-    right = pd.DataFrame({"a": [0, 1] * 30, "b": 0, "doc": np.arange(60) // 6})
-    with pytest.raises(ValueError, match=r"method='exact': groups= draws clusters"):
-        right.rankeval.paired_bootstrap(groups="doc", method="exact", event="recentred")
 
 
 def test_swapping_whole_groups():

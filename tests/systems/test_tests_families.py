@@ -18,7 +18,7 @@ from rankeval_pd.decisions.gains import bootstrapped_pairs
 from rankeval_pd.stats.bootstrap import EVENTS
 from rankeval_pd.stats.items import ADJUSTMENTS
 from tests.simulations import study
-from tests.systems.conftest import counts_of, errors_of, f1, loop, null_domains
+from tests.systems.conftest import errors_of, null_domains
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 ADJUST = (None, *ADJUSTMENTS, "max-t", "max-t-stepdown")
@@ -37,37 +37,6 @@ def stepped_down(t: list[float], t_star: list[np.ndarray], *, added: int) -> np.
         hits = np.count_nonzero(rest >= abs(t[k]) - 1e-10)
         last = p[k] = max(last, (hits + added) / (rest.size + added))
     return p
-
-
-def f1_error(a: np.ndarray, b: np.ndarray, weights: np.ndarray) -> float:
-    """Return the standard error of the difference of two F1 by the delta method, by hand."""
-
-    def influence(values):
-        correct, guess, gold = weights @ values
-        below = guess + gold
-        return (2 * values[:, 0] - 2 * correct / below * (values[:, 1] + values[:, 2])) / below
-
-    return np.sqrt(weights @ (influence(a) - influence(b)) ** 2)
-
-
-def test_max_t_by_hand():
-    """Each resample has its own standard error: that of the metric linearised at its sums."""
-    data = counts_of(9, 80, 4)
-    counts = rankeval_pd.resample_counts(80, 600)
-    found = data.rankeval(metric="f1").paired_bootstrap(
-        n_resamples=600, adjust="max-t-stepdown", event="recentred"
-    )
-    t, moved = [], []
-    once = np.ones(80, dtype=int)
-    for row in found.itertuples():
-        gain, drawn = loop(data, f1, row.system_a, row.system_b, 600)
-        pair = [data[name].to_numpy(dtype=float) for name in (row.system_a, row.system_b)]
-        errors = [f1_error(*pair, weights) for weights in (once, *counts)]
-        t.append(gain / errors[0])
-        moved.append((drawn - gain) / errors[1:])
-    wanted = stepped_down(t, moved, added=1)
-    np.testing.assert_allclose(found["p_adjusted"], wanted, rtol=1e-12)
-    assert (found["p_adjusted"] >= found["p_value"]).all()
 
 
 def test_max_t_of_signs_by_hand():
@@ -322,8 +291,10 @@ def test_no_row_contradicts_itself(seeds):
     for seed in seeds:
         rng = np.random.default_rng([seed, 1])
         data = systems_over_items(rng)
-        kinds = (None, "wild", "bca", "percentile", "basic")
-        options = asked(rng, event=EVENTS[rng.integers(len(EVENTS))], ci=kinds[rng.integers(5)])
+        kinds, options = (None, "wild", "percentile", "basic"), asked(rng)
+        if not str(options["adjust"]).startswith("max-t"):
+            options["event"] = EVENTS[rng.integers(len(EVENTS))]
+        options["ci"] = kinds[rng.integers(4)]
         check(data.rankeval.paired_bootstrap(**options), options)
         data, options = systems_over_items(rng), asked(rng)
         check(data.rankeval.paired_permutation(**options), options)
