@@ -81,7 +81,6 @@ def test_choices_are_those_of_the_tables():
         roles.ComparedShare: (*comparison.COMPARED, *acceptance_sets.OF_SETS),
         roles.DifferenceInterval: (*DIFFERENCE_INTERVALS, *difference_regions.SET_INTERVALS),
         roles.Event: bootstrap_tests.EVENTS,
-        roles.GainInterval: bootstrap_tests.INTERVALS,
         roles.ProportionInterval: INTERVALS,
         roles.RegionTest: (*difference_regions.TESTS, "kosinski"),  # of acceptance sets
         roles.TailMethod: published_chance.TAIL_METHODS,

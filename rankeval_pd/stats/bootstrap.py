@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankeval_pd.stats import items as resamples
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.items import ADJUSTMENTS, Items, PairOptions, Score, exact_total
 
 # -------------------------------------------------------------------------------------------------
@@ -165,34 +165,6 @@ def _least_step(n: int) -> float:
     With many items, only values near the mean are computed; see :func:`_law`.
     """
     return min(n, _SPREAD[0] * math.sqrt(n) + 2.0 * _SPREAD[1]) / MOST_POINTS
-
-
-def off_lattice(differences: FloatArray) -> BoolArray:
-    """Return the rows for which :func:`lattice` is certainly None: (row, number) -> (row).
-
-    For real-valued differences, the two smallest absolute values usually have no common step.
-    """
-    sizes = np.abs(differences)
-    smallest = np.where(sizes > 0.0, sizes, np.inf).min(axis=1)
-    next_one = np.where(sizes > smallest[:, np.newaxis], sizes, np.inf).min(axis=1)
-    spread = differences.max(axis=1) - differences.min(axis=1)
-    largest = sizes.max(axis=1)
-    spread = np.where(spread <= _ROUNDING * largest, largest, spread)
-    result = np.zeros(len(differences), dtype=bool)
-    several = np.flatnonzero(np.isfinite(next_one))
-    least = spread[several] * _least_step(differences.shape[1])
-    # Euclid's algorithm for all rows at once, as in :func:`_common_step`
-    a, b, nothing = next_one[several], smallest[several], 1e-6 * least
-    going = np.arange(several.size)
-    while (going := going[b[going] > nothing[going]]).size:
-        few = b[going] < (1.0 - _EQUAL) * least[going]
-        a[going[few]], b[going[few]] = 0.0, 0.0
-        going = going[~few]
-        rest = a[going] % b[going]
-        a[going] = b[going]
-        b[going] = np.where(b[going] - rest <= nothing[going], 0.0, rest)
-    result[several] = a < least
-    return result
 
 
 def _common_step(a: float, b: float, smallest: float) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 from rankeval_pd.stats import bootstrap
 from rankeval_pd.stats import items as resamples
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.bootstrap import Lattice, lattice, off_lattice
+from rankeval_pd.stats.bootstrap import Lattice, lattice
 from rankeval_pd.stats.differences import critical_of, mixed_tail, restricted_share, tango
 from rankeval_pd.stats.items import (
     AnyItems,
@@ -457,13 +457,7 @@ class Draws:
             return self._binary_lattices(which)
         values = self.items.drawn if drawn else self.items.statistics
         values = self.items.sign * values[..., 0]
-        result: list[Lattice | None] = [None] * which.size
-        for block in bootstrap.pair_blocks(np.arange(which.size), values.shape[1]):
-            a, b = self.pairs[which[block]].T
-            differences = values[a] - values[b]
-            for row in np.flatnonzero(~off_lattice(differences)).tolist():
-                result[block[row]] = lattice(differences[row])
-        return result
+        return [lattice(values[a] - values[b]) for a, b in self.pairs[which]]
 
     def _binary_lattices(self, which: IntArray) -> list[Lattice | None]:
         up, down = better_counts(self.items, self.pairs[which])

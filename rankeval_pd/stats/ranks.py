@@ -456,8 +456,8 @@ def signed_rank_tests(
     """Return signed-rank tests for all pairs; the gain is the median Walsh average.
 
     Differences of 0 are dropped (Wilcoxon 1945), and equal absolute differences get the mean rank.
-    The null distribution is the exact distribution over random signs of the ranks. If the sum has
-    more than a million values, a normal distribution with a kurtosis term is used.
+    The null distribution is exact, over random signs of the ranks. If the sum has more than a
+    million values, it is SciPy's normal approximation.
     """
     items = _items_in_memory(
         items, options, "wilcoxon", "Omit test.", "signed ranks have no t statistic"
@@ -533,22 +533,12 @@ def signed_rank_tails(differences: FloatArray, room: float = 0.0) -> tuple[float
         unit = int(np.gcd.reduce(distinct))
         law = SignedSum(distinct // unit, times)
         return law.tail(total // unit), law.tail(-total // unit)
-    return _nearly_normal_tail(total, ranks), _nearly_normal_tail(-total, ranks)
-
-
-def _nearly_normal_tail(total: int, ranks: IntArray) -> float:
-    """Return the upper tail probability, corrected for continuity and kurtosis."""
-    squares = ranks.astype(float) ** 2
-    variance = float(squares.sum())
-    step = 2.0  # half the distance between sums
-    if (ranks % 2).any():
-        step = 1.0
-    z = (total - step) / np.sqrt(variance)
-    kurtosis = -2.0 * float((squares**2).sum()) / variance**2
-    density = np.exp(-z * z / 2.0) / np.sqrt(2.0 * np.pi)
-    return float(
-        np.clip(scipy.special.ndtr(-z) + density * kurtosis / 24.0 * (z**3 - 3.0 * z), 0.0, 1.0)
+    signed = np.sign(moved) * (1.0 + level)
+    up, down = (
+        scipy.stats.wilcoxon(signed, alternative=side, correction=True, method="asymptotic").pvalue
+        for side in ("greater", "less")
     )
+    return float(up), float(down)
 
 
 @lru_cache(maxsize=64)

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
 from rankeval_pd.stats import bootstrap, gains, items
@@ -24,7 +23,6 @@ from rankeval_pd.stats.bootstrap import (
     lattice,
     lattice_of,
     needed_resamples,
-    off_lattice,
 )
 from rankeval_pd.stats.families import adjust
 from tests.stats import exact
@@ -263,30 +261,6 @@ def test_what_is_called_hopeless_lies_on_no_lattice(multiples, step, noise, n, c
         assert together.values.tolist() == values.tolist()
         mirrored = count_numbers(-differences, differences.size)
         assert mirrored is None or mirrored.values.tolist() == (-together.values[::-1]).tolist()
-
-
-@given(
-    arrays(
-        float,
-        st.tuples(st.integers(1, 4), st.integers(1, 9)),
-        elements=st.one_of(
-            st.integers(-40, 40).map(float),
-            st.floats(-9.0, 9.0),
-            st.sampled_from([0.1, 0.3, np.pi]),
-        ),
-    ),
-    st.sampled_from([1.0, 0.1, 1e-6]),
-)
-def test_rows_off_every_lattice_have_none(rows, step):
-    differences = step * rows
-    found = off_lattice(differences)
-    assert not any(off and lattice(row) for off, row in zip(found, differences, strict=True))
-
-
-def test_nearly_all_rows_of_real_numbers_are_seen_at_once():
-    differences = np.random.default_rng(1).normal(size=(200, 30))
-    differences[0] = np.rint(9.0 * differences[0])
-    assert off_lattice(differences).tolist() == [False] + [True] * 199
 
 
 def test_what_is_equal_but_for_rounding_is_one_step():
