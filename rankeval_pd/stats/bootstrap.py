@@ -711,17 +711,8 @@ def check_enough(options: PairOptions, n_pairs: int) -> None:
         needed = needed_resamples(options, n_pairs)
     if options.n_resamples >= needed:
         return
-    alike = options.n_alike
-    factor, in_groups = f"{options.tails * n_pairs * alike}", ""
-    if options.simultaneous:
-        factor = f"{alike}"
-    if alike > 1:
-        in_groups = f" in each of {alike} groups (adjust_over='all')"
-    if options.adjust == "by":
-        factor += " (1 + 1/2 + ...)"
     raise ValueError(
         f"n_resamples={options.n_resamples} cannot reach alpha={options.alpha:g} with"
-        f" adjust={options.adjust!r}: the smallest adjusted p-value for {n_pairs}"
-        f" pair{'s'[: n_pairs != 1]}{in_groups} is {factor}/(n_resamples + 1). Pass"
+        f" adjust={options.adjust!r} for {n_pairs * options.n_alike} tests. Pass"
         f" n_resamples={needed} or more, or None for the required number."
     )

@@ -136,11 +136,7 @@ def from_sacrebleu(
 
 def _streams(references: Any) -> list[Sequence[str | None]]:
     """Return the sequences of references, all of the same length."""
-    if isinstance(references, str) or not hasattr(references, "__len__"):
-        raise TypeError(
-            f"references is of type {type(references).__name__}: pass a list with a reference for "
-            "each segment, or a list of such lists."
-        )
+    _check_listed("references", references, "a reference for each segment, or lists of them")
     streams: list[Any] = list(references)
     if not streams:
         raise ValueError("references is empty.")
@@ -151,9 +147,13 @@ def _streams(references: Any) -> list[Sequence[str | None]]:
     return streams
 
 
+def _check_listed(name: str, values: Any, what: str) -> None:
+    if isinstance(values, str | bytes) or not hasattr(values, "__len__"):
+        raise TypeError(f"{name} is of type {type(values).__name__}: pass a list with {what}.")
+
+
 def _check_segments(texts: Any, name: str, size: int, *, optional: bool = False) -> None:
-    if isinstance(texts, str) or not hasattr(texts, "__len__"):
-        raise TypeError(f"{name} is of type {type(texts).__name__}: pass a list of segments.")
+    _check_listed(name, texts, "segments")
     if len(texts) != size:
         raise ValueError(
             f"{name} has {len(texts)} segments, and the references have {size}. Align the segments,"
@@ -493,8 +493,7 @@ def from_scores(y_true: Any, scores: Any, *, positive: Any = None) -> pd.DataFra
 
 def _label_array(values: Any, name: str) -> tuple[AnyArray, pd.Index | None]:
     """Return labels as an array, and their index or None."""
-    if isinstance(values, (str, bytes)) or not np.iterable(values):
-        raise TypeError(f"{name} is of type {type(values).__name__}: pass a label for each item.")
+    _check_listed(name, values, "a label for each item")
     array = _array(values)
     if array.ndim != 1 or not array.size:
         raise ValueError(
@@ -557,17 +556,11 @@ def _models(
     for model, values in given.items():
         if model in models:
             raise ValueError(f"{name} has two models named {model!r}. Rename one of them.")
-        if isinstance(values, (str, bytes)) or not np.iterable(values):
-            raise TypeError(
-                f"{name}[{shown(model)}] is of type {type(values).__name__}: pass a value for each "
-                "item."
-            )
+        _check_listed(f"{name}[{shown(model)}]", values, "a value for each item")
         own = _index_of(values)
         if own is not None:
             index = _common_index(own, index, name)
         models[model] = values
-        if not hasattr(values, "__len__"):
-            models[model] = list(values)
         if len(models[model]) != size:
             raise ValueError(
                 f"{name}[{shown(model)}] has {len(models[model])} values, but y_true has {size}."

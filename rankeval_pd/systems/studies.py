@@ -157,11 +157,7 @@ def gain_threshold(
     >>> pairs.rankeval.gain_threshold(alternative="two-sided")["threshold"].round(3).tolist()
     [0.073]
     """
-    if isinstance(window, str) or not isinstance(window, Sequence) or len(window) != 2:
-        raise TypeError(f"window={window!r}: pass two p-values, the smaller one first.")
-    low, high = (check_share("window", value) for value in window)
-    if not low < high:
-        raise ValueError(f"window={window!r}: pass two p-values, the smaller one first.")
+    low, high = _p_values("window", window, 2)
     share = check_share("quantile", quantile)
     level = check_share("level", level)
     n_resamples = check_draws("n_resamples", n_resamples)
@@ -405,7 +401,7 @@ def calibration(
     1   0.05    0.20       59   0.762712  0.634050  0.863774            0.792766
     """
     level = check_share("level", level)
-    edges = _bins(bins)
+    edges = _p_values("bins", bins)
     seed = items.entropy(Roles.of(roles).rng)
     table, groups = pairs_table(data, "n_items")
     draws = check_draws("n_resamples", n_resamples, len(table) if ci == "systems" else 1)
@@ -454,16 +450,17 @@ def _as_in_pairs(attrs: Mapping[Any, Any], roles: Mapping[str, Any]) -> dict[str
     return chosen
 
 
-def _bins(bins: Sequence[float]) -> list[float]:
+def _p_values(name: str, given: Sequence[float], count: int | None = None) -> list[float]:
+    """Return increasing p-values, at least two or exactly ``count``."""
+    wrong = f"{name}={given!r}: pass {count or 'two or more'} increasing p-values from 0 to 1."
     try:
-        edges = [float(edge) for edge in bins]
+        p = [float(value) for value in given]
     except (TypeError, ValueError):
-        raise TypeError(f"bins={bins!r}: pass increasing p-values as bin edges.") from None
-    if len(edges) < 2 or not all(a < b for a, b in pairwise(edges)):  # NaN is also rejected
-        raise ValueError(f"bins={bins!r}: pass two or more increasing p-values as bin edges.")
-    if edges[0] < 0.0 or edges[-1] > 1.0:
-        raise ValueError(f"bins={bins!r}: pass p-values between 0 and 1.")
-    return edges
+        raise TypeError(wrong) from None
+    inside = len(p) > 1 and p[0] >= 0.0 and p[-1] <= 1.0 and len(p) == (count or len(p))
+    if not inside or not all(a < b for a, b in pairwise(p)):  # NaN is also rejected
+        raise ValueError(wrong)
+    return p
 
 
 def _calibrated(
@@ -572,7 +569,7 @@ def population_calibration(
                 f"{name}={getattr(chosen, name)!r}: test sets are drawn item by item from one"
                 f" population. Omit {name}, or select one domain."
             )
-    edges, level = _bins(bins), check_share("level", level)
+    edges, level = _p_values("bins", bins), check_share("level", level)
     frame = below_door(data)
     scores, total = system_scores(frame, chosen)
     size, sets = check_count("n_items", n_items, 2), check_count("n_test_sets", n_test_sets)

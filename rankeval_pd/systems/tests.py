@@ -319,11 +319,9 @@ def system_ranks(
         "max-t".
     adjust_over
         Whether ranks are simultaneous across all groups or within each group.
-    alpha : float
-        Significance level of the tests. The rank limits have a simultaneous confidence level of 1 -
-        alpha.
-    level : float
-        Confidence level for score intervals.
+    alpha
+        Significance level of the tests. Rank limits have the confidence level 1 - alpha.
+    level
 
     Returns
     -------
@@ -349,17 +347,13 @@ def system_ranks(
     :func:`paired_bootstrap` tests all pairs with the same ``adjust``. A system ranks above another
     system if ``p_adjusted`` ≤ alpha. With probability at least 1 - alpha, all true ranks lie
     between ``rank_low`` and ``rank_high`` (Mogstad et al.). Without ``n_resamples``, drawing
-    continues until no decision about a pair depends on the draws, up to eight times the initial
-    number of resamples or 33 million gains in total. Only decisions about pairs whose p-value is
-    within about 0.002 of alpha then depend on the seed. The limits are wide with few items and for
-    similar systems.
+    continues while a decision about a pair depends on the draws, up to eight times the initial
+    number or 33 million gains in total.
 
     The interval for the score of 0/1 items without ``groups`` is exact binomial (Clopper and
     Pearson). Otherwise, it contains the scores not rejected by a random-sign test of the items or
     by Hall's (1992) t test. ``p_best`` is not the probability that the system is best in the
-    population. For 100,000 items or more, ``p_best`` uses the draws from the tests instead of
-    resamples. The cost equals the paired bootstrap's (doubled for fewer than 100,000 items), plus
-    systems² x resamples comparisons.
+    population. For 100,000 items or more, it comes from the draws of the tests.
 
     References
     ----------
@@ -520,11 +514,10 @@ def paired_bootstrap(
         Systems to compare, in this order. Pass only ``a`` to compare one system with every other
         system. By default all pairs are compared.
     baseline : name of a system, optional
-        System to compare with all other systems, reported as system_b. The gain is above 0 if the
-        other system is better. Use ``baseline`` instead of ``a`` and ``b``.
-    n_resamples : int, optional
+        System to compare with all other systems, reported as system_b, in place of ``a`` and ``b``.
+    n_resamples
         Number b of resamples. The default is at least 10,000 and depends on the family of tests,
-        ``adjust``, ``alpha`` and ``level``. Berg-Kirkpatrick et al. (2012) use a million.
+        ``alpha`` and ``level``. Berg-Kirkpatrick et al. (2012) use a million.
     event
         Event whose probability is the one-sided p-value. "wild" is the wild bootstrap. This event
         multiplies each item's (or cluster's) contribution to the gain by a random sign, and counts
@@ -539,9 +532,7 @@ def paired_bootstrap(
         interval contains the gains that the test does not reject. For 0/1 items without ``groups``,
         the default is Tango's score interval, "tango". Every interval includes 0 if p_adjusted (or
         p_value) is above 1 − level.
-    families : mapping, sequence or callable, optional
-        Family of each system, by name or in system order. The column ``relation`` is then "same"
-        or "different". A function of two names that returns the relation also works.
+    families
     alternative
         Alternative hypothesis for ``p_value``. "greater" means that system_a is better, as in
         Berg-Kirkpatrick et al. (2012). One-sided tests give one-sided intervals.
@@ -552,18 +543,14 @@ def paired_bootstrap(
     adjust
         Adjustment for the number of pairs. "max-t" compares each statistic with the largest
         statistic over all pairs in the same resamples. The intervals are then simultaneous.
-        "max-t-stepdown" (Romano and Wolf) has more power and the same intervals. Both methods
-        always use resamples.
+        "max-t-stepdown" (Romano and Wolf) has more power and the same intervals.
     adjust_over
         Whether all groups of ``by`` (Dataset: all batch dimensions) form one family, or each group
         is a separate family. "max-t" adjusts for the pairs within a group, and Bonferroni's method
         (a step-down method with "max-t-stepdown") adjusts for the groups.
-    alpha : float
-        Significance level for the default ``n_resamples``. The exact test with a margin has the
-        most power at this level.
-    level : float
-        Confidence level of the intervals, including the Monte Carlo interval.
-    skewness : bool
+    alpha
+    level
+    skewness
         Whether "wild" corrects for skewed differences. By default, the p-value is the maximum of
         the p-values from random signs and from Hall's (1992) transformed t statistic. The interval
         then contains the gains that at least one of the tests does not reject. False uses only
@@ -627,42 +614,34 @@ def paired_bootstrap(
     If differences are symmetric, the error rate of "wild" is at most the nominal level for any
     number of items or groups. The smallest two-sided p-value for n items is 2^(1−n), so p-values
     from five items never reach 0.05. The events in Berg-Kirkpatrick et al. (2012) are too liberal
-    with few items. With ``seeds``, "wild" is a t test (see :func:`needed_seeds`). For ratios of
-    sums between 0 and 1 (precision, recall, F1, AER, ratio) without ``groups``, "wild" needs no
-    resamples. The test then uses the distribution of a difference between two dependent
-    proportions (Storer and Kim 1990; Kosinski 2013), or McNemar's test for recall, and keeps the
-    nominal level for 10 or more guesses. "wild" linearizes scores with derivatives at the sums,
-    which is exact for means, sums and accuracy. All pairs share the same signs. All other events
-    use the counts of :func:`resample_counts` with the same seed. Items (or clusters) are sorted by
-    label, so the order of rows does not affect results. Monte Carlo p-values are (s + 1)/(b + 1),
-    or s/b for "strict". An exact p-value of 0 is replaced by 2^−n. Resamples with an undefined
-    metric count against the alternative.
+    with few items. All pairs share the same signs or resamples, and the order of rows does not
+    matter. Monte Carlo p-values are (s + 1)/(b + 1), or s/b for "strict". Resamples with an
+    undefined metric count against the alternative.
+
+    "wild" linearizes scores with derivatives at the sums, which is exact for means, sums and
+    accuracy. For up to 16 items or groups, it enumerates all sign patterns. For 0/1 items without
+    ``groups``, it is McNemar's exact test and, with up to 200 items, an unconditional test whose
+    p-value is at most McNemar's. With ``seeds``, it is a t test (see :func:`needed_seeds`). For
+    ratios of sums between 0 and 1 (precision, recall, F1, AER, ratio) without ``groups``, it is the
+    distribution of a difference between two dependent proportions (Storer and Kim 1990; Kosinski
+    2013), which keeps the nominal level for 10 or more guesses.
 
     Exact distributions are available for mean, sum and accuracy if all differences are multiples of
     one step and their sum has at most a million values near the mean. Events that resample items
-    have exact distributions only without ``groups``. For up to 16 items or groups, "wild"
-    enumerates all sign patterns.
+    have exact distributions only without ``groups``; a p-value of 0 is replaced by 2^−n.
 
-    For 0/1 items without ``groups``, "wild" is McNemar's exact test. With up to 200 such items,
-    "wild" is an unconditional test whose p-value is at most McNemar's. For 100,000 items or
-    more, draws come from a normal distribution.
-
-    "max-t" uses t statistics and requires the "wild" event. The "max-t" interval contains the gains
-    whose t statistic is at most the critical value, and excludes 0 if and only if p_adjusted is at
-    most 1 − level. The better system comes first, so for equal systems the one-sided p-value is at
-    most 0.05 in 10% of samples. Use "greater" only if the direction was fixed beforehand.
-
-    Each block of 1,000 resamples requires a matrix product of items x systems. For a Dask
-    DataFrame, each worker needs memory for up to three copies of its items. Dask DataFrames do not
+    "max-t" requires the "wild" event. Its interval contains the gains whose t statistic is at most
+    the critical value, and excludes 0 if and only if p_adjusted is at most 1 − level. The better
+    system comes first, so for equal systems the one-sided p-value is at most 0.05 in 10% of
+    samples. Use "greater" only if the direction was fixed beforehand. Dask DataFrames do not
     support ``groups``, ``strata``, ``seeds`` or ``by``.
 
     References
     ----------
     T. Berg-Kirkpatrick, D. Burkett, D. Klein (2012), figure 1, section 2.2 and footnotes 2 to 5. C.
     F. J. Wu (1986); A. C. Cameron, J. Gelbach, D. Miller (2008: wild bootstrap; 2011: crossed
-    factors). J. Hartigan (1969): intervals. T. Tango (1998); R. G. Newcombe (1998), method 10. P.
-    Hall (1992), On the removal of skewness by transformation. B. Phipson, G. Smyth (2010): p-values
-    above 0. J. Romano, M. Wolf (2005): step-down method.
+    factors). J. Hartigan (1969): intervals. T. Tango (1998). P. Hall (1992), On the removal of
+    skewness by transformation. B. Phipson, G. Smyth (2010). J. Romano, M. Wolf (2005): step-down.
 
     Examples
     --------
@@ -764,9 +743,8 @@ def paired_permutation(
     **roles
         As in :func:`paired_bootstrap`. With ``groups``, whole clusters are swapped.
     method
-        "auto" uses the exact distribution if possible. Exact distributions are available for mean,
-        sum and accuracy if all differences are multiples of one step. With at most 20 items (or
-        clusters), all swaps are enumerated for any metric.
+        "auto" uses the exact distribution if possible. With at most 20 items (or clusters), all
+        swaps are enumerated for any metric.
 
     Returns
     -------
@@ -783,11 +761,9 @@ def paired_permutation(
     -----
     The test is exact for the sharp null hypothesis that the two systems' outputs are exchangeable
     on these items (Riezler and Maxwell 2005). For 0/1 items, the test is McNemar's exact test.
-    Monte Carlo p-values are (s + 1)/(b + 1), and all pairs share the same swaps. "wilcoxon" drops
+    All pairs share the same swaps. "wilcoxon" drops
     zero differences, uses mean ranks for ties, and is exact for up to a million values of the rank
     sum. If most differences are 0, as is common with accuracy, the "wilcoxon" gain is 0.
-
-    For each trial and pair, the test computes two scores and needs 8 bytes of memory.
 
     References
     ----------

@@ -323,7 +323,7 @@ def test_texts_that_cannot_be_meant_are_refused():
     for arguments, options, error, said in [
         ((["a"], ["a"]), {}, TypeError, "hypotheses is of type list"),
         (({}, ["a"]), {}, ValueError, "no system"),
-        (({"s": "a"}, ["a"]), {}, TypeError, "pass a list of segments"),
+        (({"s": "a"}, ["a"]), {}, TypeError, "pass a list with segments"),
         (({"s": ["a"]}, "a"), {}, TypeError, "references is of type str"),
         (({"s": ["a"]}, []), {}, ValueError, "references is empty"),
         (({"s": ["a", ""]}, ["a"]), {}, ValueError, "an empty line at the end"),

@@ -148,7 +148,7 @@ def test_odd_tables_of_pairs_and_options_of_thresholds_are_named(items):
     pairs = items.rankeval.paired_bootstrap(n_resamples=99).assign(relation="")
     for options, message in (
         ({"window": (0.06, 0.04)}, "window"), ({"window": (0.04, 2)}, "window"),
-        ({"window": "ab"}, "pass two p-values"), ({"window": 0.05}, "pass two p-values"),
+        ({"window": "ab"}, "pass 2 increasing"), ({"window": 0.05}, "pass 2 increasing"),
         ({"quantile": 10**400}, "quantile="),
     ):  # fmt: skip
         with pytest.raises((TypeError, ValueError), match=message):
