@@ -486,22 +486,17 @@ def monte_carlo(hits: Any, n_resamples: int, event: str) -> Any:
 
 def interval(kind: str, theta: float, samples: FloatArray, *, level: float) -> tuple[float, float]:
     """Return the limits of an interval for theta from resampled values."""
-    low, high = quantiles(samples, ((1.0 - level) / 2.0, (1.0 + level) / 2.0))
+    tails = (1.0 - level) / 2.0, (1.0 + level) / 2.0
+    low, high = (float(limit[0]) for limit in row_quantiles(samples[np.newaxis], tails))
     if kind == "basic":
         return 2.0 * theta - high, 2.0 * theta - low
     return low, high
 
 
-def quantiles(samples: FloatArray, shares: tuple[float, float]) -> tuple[float, float]:
-    """Return two linearly interpolated quantiles; NaN values lie beyond both."""
-    low, high = row_quantiles(samples[np.newaxis], shares)
-    return float(low[0]), float(high[0])
-
-
 def row_quantiles(
     samples: FloatArray, shares: tuple[float, float]
 ) -> tuple[FloatArray, FloatArray]:
-    """Return :func:`quantiles` for each row."""
+    """Return two linearly interpolated quantiles of each row; NaN values lie beyond both."""
     size = samples.shape[1]
     ranks = [share * (size - 1) for share in shares]
     needed = sorted({int(k) for rank in ranks for k in (np.floor(rank), np.ceil(rank))})

@@ -195,19 +195,13 @@ def as_each_p_says(
 
 
 def row_sd(gains: FloatArray) -> FloatArray:
-    """Return :func:`sd` of each row."""
+    """Return the standard deviation of the defined gains in each row."""
     result = np.asarray(gains.std(axis=1))
     for k in np.flatnonzero(np.isnan(result)):
-        result[k] = sd(gains[k])
+        known = gains[k][~np.isnan(gains[k])]
+        if known.size:
+            result[k] = known.std()
     return result
-
-
-def sd(gains: FloatArray) -> float:
-    """Return the standard deviation of the gains that are defined."""
-    known = gains[~np.isnan(gains)]
-    if not known.size:
-        return np.nan
-    return float(known.std())
 
 
 # ------------------------------------------------------ Tests of equivalence and non-inferiority
@@ -558,7 +552,7 @@ def _resampled_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
     if gain < 0.0:
         better = count(-gains, -gain)
     p, ordered = (bootstrap.monte_carlo(x, gains.size, options.event) for x in (hits, better))
-    return sd(gains), p, ordered, True
+    return row_sd(gains[np.newaxis])[0], p, ordered, True
 
 
 def _gain_limits(
@@ -871,10 +865,3 @@ def agreement(p: ArrayLike, n_items: ArrayLike, n_items_other: ArrayLike) -> Flo
 
     noise = np.sqrt(1.0 + np.true_divide(n_items, n_items_other))
     return np.asarray(ndtr(-ndtri(np.asarray(p, dtype=float)) / noise))
-
-
-def normal_quantile(share: float) -> float:
-    """Return the normal quantile with an upper tail probability of alpha."""
-    from scipy.special import ndtri
-
-    return float(-ndtri(share))

@@ -459,9 +459,7 @@ def signed_rank_tests(
     The null distribution is exact, over random signs of the ranks. If the sum has more than a
     million values, it is SciPy's normal approximation.
     """
-    items = _items_in_memory(
-        items, options, "wilcoxon", "Omit test.", "signed ranks have no t statistic"
-    )
+    items = _items_in_memory(items, options, "wilcoxon")
     theta = scores_of(items)
     values = items.sign * items.statistics[..., 0]
     scale = np.abs(values).max(axis=1)
@@ -499,19 +497,18 @@ def signed_rank_tests(
     return Tested(items, options, theta, pairs, swapped, rows, True, limits_at, estimate=gain)
 
 
-def _items_in_memory(
-    items: AnyItems, options: PairOptions, test: str, instead: str, reason: str
-) -> Items:
-    """Return the items for a test without draws, or raise a ValueError with the ``reason``."""
+def _items_in_memory(items: AnyItems, options: PairOptions, test: str) -> Items:
+    """Return the items for a test without draws, or raise a ValueError."""
     single = isinstance(items, Items) and items.linear == "mean" and items.cluster is None
     if not isinstance(items, Items) or not single or items.unit is None:
         raise ValueError(
             f"test={test!r} supports only items in memory, with metric='mean' or 'accuracy' and"
-            f" without groups, strata or seeds. {instead}"
+            " without groups, strata or seeds. Omit test, or call paired_bootstrap."
         )
     if options.simultaneous:
         raise ValueError(
-            f"test={test!r} with adjust={options.adjust!r}: {reason}. Pass adjust='holm'."
+            f"test={test!r} with adjust={options.adjust!r}: without draws, the largest of several"
+            " statistics has no known distribution. Pass adjust='holm'."
         )
     return items
 
@@ -618,19 +615,10 @@ def walsh_average(ordered: FloatArray, which: int) -> float:
 
 # -------------- Paired t tests for all pairs of systems, and the possible ranks, without resampling
 
-_TOGETHER = 4_000_000  # number of differences in memory at a time
-
 
 def t_tests(items: AnyItems, pairs: IntArray, options: PairOptions, _: Step = quiet) -> Tested:
     """Return paired t tests for all pairs, with limits that agree with the tests."""
-    items = _items_in_memory(
-        items,
-        options,
-        "t",
-        "Omit test, or call paired_bootstrap.",
-        "without draws, the largest of several t statistics has no known distribution",
-    )
-
+    items = _items_in_memory(items, options, "t")
     theta, pairs, swapped = oriented(items, pairs, options)
     gain, freedom = theta[pairs[:, 0]] - theta[pairs[:, 1]], items.n_items - 1.0
     rows = no_tests(len(pairs))
@@ -646,16 +634,11 @@ def t_tests(items: AnyItems, pairs: IntArray, options: PairOptions, _: Step = qu
 
 def _errors_of_t_tests(items: Items, pairs: IntArray) -> FloatArray:
     """Return the standard error of each pair's gain; rounding errors are treated as 0."""
-    values = items.statistics[..., 0]
-    result = np.empty(len(pairs))
-    step = max(1, _TOGETHER // max(items.n_items, 1))
-    for start in range(0, len(pairs), step):
-        a, b = pairs[start : start + step].T
-        spread = (values[a] - values[b]).std(axis=1, ddof=1) if items.n_items > 1 else np.nan
-        scale = np.abs(values[a]).max(axis=1, initial=0.0)
-        flat = spread <= 1e-14 * scale
-        result[start : start + step] = np.where(flat, 0.0, spread) / np.sqrt(items.n_items)
-    return result
+    values, spread = items.statistics[..., 0], np.full(len(pairs), np.nan)
+    if items.n_items > 1:
+        spread = np.array([(values[a] - values[b]).std(ddof=1) for a, b in pairs])
+    flat = spread <= 1e-14 * np.abs(values[pairs[:, 0]]).max(axis=1, initial=0.0)
+    return np.where(flat, 0.0, spread) / np.sqrt(items.n_items)
 
 
 def t_scores(items: Items, options: PairOptions) -> SystemScores:

@@ -533,16 +533,15 @@ def compare_accuracies(
 
 def _possible_counts(argument: str, given: Any, n: int, decimals: int | None) -> IntArray:
     value = check_number(argument, given)
-    if value >= 1.0 or isinstance(given, (int, np.integer)):
-        nearest = round(value)
-        if abs(nearest - value) > _ROUNDING * n or not 0 <= nearest <= n:
-            raise ValueError(
-                f"{argument}={given!r}: pass a whole number from 0 to {n}, or a rate below 1 (84.2%"
-                " is 0.842)."
-            )
+    whole = value >= 1.0 or isinstance(given, (int, np.integer))
+    nearest = min(max(round(value), 0), n)
+    if value < 0.0 or (whole and abs(nearest - value) > _ROUNDING * n):
+        raise ValueError(
+            f"{argument}={given!r}: pass a whole number from 0 to {n}, or a rate below 1 (84.2% is"
+            " 0.842)."
+        )
+    if whole:
         return np.array([nearest])
-    if value < 0.0:
-        raise ValueError(f"{argument}={given!r}: pass a whole number from 0 to {n}, or a rate.")
     text = np.format_float_positional(value, trim="-")
     digits = min(len(text.partition(".")[2]), _MOST_DIGITS) or 1
     if decimals is not None:

@@ -96,17 +96,10 @@ def from_sacrebleu(
     0             100.0         4.0       0.0         4.0
     1             100.0         3.0     300.0         3.0
     """
-    if not hasattr(hypotheses, "items"):
+    if not hasattr(hypotheses, "items") or not len(hypotheses):
         raise TypeError(
-            f"hypotheses is of type {type(hypotheses).__name__}: pass a mapping from "
-            "system names to segments, such as {'system A': lines}."
-        )
-    if not len(hypotheses):
-        raise ValueError("hypotheses contains no systems.")
-    if not isinstance(metric, str) or metric not in SCORERS:
-        raise ValueError(
-            f"metric={shown(metric)} is not one of {listed(SCORERS)}. Pass settings as keyword "
-            "arguments: metric='chrf', word_order=2."
+            f"hypotheses={shown(hypotheses)}: pass a mapping from system names to segments, such as"
+            " {'system A': lines}."
         )
     for name, known in SCORERS[metric].items():
         if options.get(name, known) != known:
@@ -138,8 +131,6 @@ def _streams(references: Any) -> list[Sequence[str | None]]:
     """Return the sequences of references, all of the same length."""
     _check_listed("references", references, "a reference for each segment, or lists of them")
     streams: list[Any] = list(references)
-    if not streams:
-        raise ValueError("references is empty.")
     if all(isinstance(x, str) for x in streams):
         streams = [streams]
     for place, stream in enumerate(streams):
@@ -148,8 +139,8 @@ def _streams(references: Any) -> list[Sequence[str | None]]:
 
 
 def _check_listed(name: str, values: Any, what: str) -> None:
-    if isinstance(values, str | bytes) or not hasattr(values, "__len__"):
-        raise TypeError(f"{name} is of type {type(values).__name__}: pass a list with {what}.")
+    if isinstance(values, str | bytes) or not hasattr(values, "__len__") or not len(values):
+        raise TypeError(f"{name}={shown(values)}: pass a list with {what}.")
 
 
 def _check_segments(texts: Any, name: str, size: int, *, optional: bool = False) -> None:
@@ -495,7 +486,7 @@ def _label_array(values: Any, name: str) -> tuple[AnyArray, pd.Index | None]:
     """Return labels as an array, and their index or None."""
     _check_listed(name, values, "a label for each item")
     array = _array(values)
-    if array.ndim != 1 or not array.size:
+    if array.ndim != 1:
         raise ValueError(
             f"{name} has shape {array.shape}: pass one label for each item. Pass several models as"
             " a mapping, {'model A': labels}, and test each label of multi-label data separately."
@@ -587,38 +578,29 @@ def _common_index(own: pd.Index, index: pd.Index | None, name: str) -> pd.Index:
 def _check_labels(name: Hashable, predicted: AnyArray, known: AnyArray) -> None:
     """Reject scores, and predictions that differ in type from the labels."""
     others = [x for x in predicted.tolist() if x not in {*known.tolist()}]
-    if any(isinstance(x, float) and x % 1.0 for x in others):
-        raise ValueError(
-            f"predictions[{shown(name)}] contains {listed(others, 3)}, which are not labels in"
-            " y_true. Convert scores to labels, for example scores >= 0.5, or pass scores to"
-            " from_scores to evaluate rankings."
-        )
-    if len(others) == len(predicted) and len({isinstance(x, str) for x in [*others, *known]}) > 1:
+    scores = any(isinstance(x, float) and x % 1.0 for x in others)
+    mixed = len({isinstance(x, str) for x in [*others, *known]}) > 1
+    if scores or (mixed and len(others) == len(predicted)):
         raise ValueError(
             f"predictions[{shown(name)}] contains {listed(others, 3)}, but y_true contains"
-            f" {listed(known.tolist(), 3)}. Use the same labels in both."
+            f" {listed(known.tolist(), 3)}. Use the same labels in both, or pass scores to"
+            " from_scores."
         )
 
 
 def _positive_labels(positive: Any, known: list[Any]) -> list[Any]:
     """Return the labels of the positive class, by default 1 or True."""
-    among: list[Any] = [1]
-    if positive is not None:
-        among = true_values(positive)
+    among: list[Any] = [1] if positive is None else true_values(positive)
     labels = pd.unique(pd.Series(known, dtype=object)).tolist()
     lacking = [x for x in among if not any(bool(x == label) for label in labels)]
-    advice = "Name the positive class, positive=..."
-    if len(labels) > 12 and all(isinstance(x, float) for x in labels):
-        advice = "These look like scores: pass y_true first, then the scores."
-    if positive is None and not {*labels} <= {0, 1}:
+    unclear = positive is None and not {*labels} <= {0, 1}
+    if unclear or lacking or not among:
+        given = positive
+        if lacking and not unclear:
+            given = lacking[0]
         raise ValueError(
-            f"positive=None: the labels are {listed(labels, 3)}, but only True and False, or 1 and"
-            f" 0, show which class is positive. {advice}"
-        )
-    if lacking or not among:
-        missing = [*lacking, positive][0]
-        raise ValueError(
-            f"positive={shown(missing)} is not one of the labels {listed(labels, 3)}. {advice}"
+            f"positive={shown(given)} is not one of the labels {listed(labels, 3)}. Name the"
+            " positive class, positive=..., which is 1 or True by default."
         )
     return among
 

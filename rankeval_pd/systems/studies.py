@@ -176,6 +176,8 @@ def gain_threshold(
             parts += [(keys, name, part[part["relation"] == name]) for name in names]
         else:
             parts.append((keys, np.nan, part))
+    from scipy import special
+
     rows: list[list[Any]] = []
     for keys, name, part in parts:
         inside = part[part["p_value"].between(low, high) & part["gain"].notna()]
@@ -190,7 +192,7 @@ def gain_threshold(
         listed = [name, _quantile(gains, share), *limits, len(inside)]
         if "gain_se" in part:
             errors = part["gain_se"].dropna().to_numpy(dtype=float)
-            z = pair_studies.normal_quantile((low + high) / 2.0 / SIDES[alternative])
+            z = -float(special.ndtri((low + high) / 2.0 / SIDES[alternative]))
             listed.append(z * _quantile(errors, share))
         rows.append(keys + listed)
     attrs = {
