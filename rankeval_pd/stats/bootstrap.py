@@ -183,7 +183,7 @@ def _common_step(a: float, b: float, smallest: float) -> float:
     return a
 
 
-# -------------------------------------------------------------------------- Draws with replacement
+# ---- Draws with replacement
 
 
 class _ExactSum:
@@ -325,7 +325,7 @@ def _law(parts: list[Part], mean: float, variance: float, most: int) -> tuple[in
     return start, np.asarray(np.maximum(law, 0.0))
 
 
-# ------------------------------------------------------------------------------------ Random signs
+# ---- Random signs
 
 
 class SignedSum(_ExactSum):
@@ -481,7 +481,7 @@ def monte_carlo(hits: Any, n_resamples: int, event: str) -> Any:
     return (hits + 1) / (n_resamples + 1)
 
 
-# ---------------------------------------------------------------------------------------- intervals
+# ---- intervals
 
 
 def interval(kind: str, theta: float, samples: FloatArray, *, level: float) -> tuple[float, float]:
@@ -534,7 +534,7 @@ def law_interval(
     return low, high
 
 
-# ----------------------------------------------------------------------------------------- errors
+# ---- errors
 
 
 def gradients(sums: FloatArray, score: Score) -> FloatArray:

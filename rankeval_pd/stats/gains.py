@@ -30,8 +30,7 @@ from rankeval_pd.stats.items import (
 from rankeval_pd.stats.proportions import held_back_t, t_of, transformed, widened_by_skewness
 from rankeval_pd.stats.two_by_two import paired_tails
 
-# -------------------------------------------------------------------------------------------------
-# Tests of pairs, for which :mod:`rankeval_pd.decisions.gains` decides, and their exact laws.
+# ---- Tests of pairs, for which :mod:`rankeval_pd.decisions.gains` decides, and their exact laws
 
 _WHOLE = 2**53  # float64 represents every integer up to this value
 Limits = tuple[FloatArray, FloatArray]
@@ -204,7 +203,7 @@ def row_sd(gains: FloatArray) -> FloatArray:
     return result
 
 
-# ------------------------------------------------------ Tests of equivalence and non-inferiority
+# ---- Tests of equivalence and non-inferiority
 
 
 def margin_p(
@@ -267,8 +266,7 @@ def _not_worse_p(
     return paired_p(better, worse, n_items, margin, alpha)
 
 
-# -------------------------------------------------------------------------------------------------
-# Tests of pairs of systems with two crossed factors, such as item and annotator.
+# ---- Tests of pairs of systems with two crossed factors, such as item and annotator
 
 
 def refuse_crossed(items: object, what: str) -> None:
@@ -324,8 +322,7 @@ def student_limits(
     return gain - half, gain + half
 
 
-# -------------------------------------------------------------------------------------------------
-# The paired bootstrap of all pairs of systems (Berg-Kirkpatrick et al. 2012, section 2).
+# ---- The paired bootstrap of all pairs of systems (Berg-Kirkpatrick et al. 2012, section 2)
 
 
 def bootstrap_tests(
@@ -638,8 +635,7 @@ def _drawn_chance(multiples: IntArray, times: IntArray, event: str) -> float:
     return result or float(2.0**-law.n)
 
 
-# -------------------------------------------------------------------------------------------------
-# Approximate randomization tests for all pairs of systems, by swapping item results.
+# ---- Approximate randomization tests for all pairs of systems, by swapping item results
 
 _SUMS_TOGETHER = 4_000_000  # number of sums scored at a time
 
@@ -798,8 +794,7 @@ def _signed_row(on: Lattice | None, unit: float, gain: float, options: PairOptio
     return error, p, ordered, False, low, high
 
 
-# -------------------------------------------------------------------------------------------------
-# Functions for studies of pairs of systems: thresholds and agreement.
+# ---- Functions for studies of pairs of systems: thresholds and agreement
 
 
 def order_limits(values: FloatArray, quantile: float, level: float) -> tuple[float, float]:

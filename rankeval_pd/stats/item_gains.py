@@ -348,8 +348,7 @@ def _nearly_normal(
     return np.array([ndtr(-z[0]), ndtr(z[1])])
 
 
-# -------------------------------------------------------------------------------------------------
-# Tests and intervals for gains between systems trained with several seeds.
+# ---- Tests and intervals for gains between systems trained with several seeds
 
 
 class SeedGains(ParametricGains):
@@ -427,8 +426,7 @@ class SeedGains(ParametricGains):
         return float(np.median(wider))
 
 
-# -------------------------------------------------------------------------------------------------
-# Draws of items, from this process or from the workers that store the items.
+# ---- Draws of items, from this process or from the workers that store the items
 
 
 _EVERY = 2**16  # largest number of subsets that are always enumerated

@@ -247,7 +247,7 @@ def chrf_formula(orders: int) -> MetricFormula:
     return MetricFormula(tuple(names), chrf, parts=parts, most=100.0)
 
 
-# --------------------------------------------------- Columns as integers, for exact weighted sums
+# ---- Columns as integers, for exact weighted sums
 #
 # Each number is split into two or more pieces. The pieces are integer multiples of units that
 # depend only on the largest number in the column. The units are chosen so that float64 represents
@@ -363,7 +363,7 @@ def _unpacked(packed: AnyArray, places: IntArray) -> AnyArray:
     return (packed[:, places // 8] >> (7 - places % 8).astype(np.uint8)) & np.uint8(1)
 
 
-# --------------------------------------- Sums, squares and largest values of item contributions
+# ---- Sums, squares and largest values of item contributions
 #
 # These results do not depend on the order of the items.
 
@@ -655,8 +655,7 @@ def statistic_columns(values: FloatArray) -> FloatArray:
     return np.moveaxis(values, 1, 0).reshape(values.shape[1], -1)
 
 
-# -------------------------------------------------------------------------------------------------
-# Test items, training seeds, strata, and the options for a test.
+# ---- Test items, training seeds, strata, and the options for a test
 
 
 def quiet(count: int) -> None:
@@ -832,8 +831,7 @@ def signs_rank(n_drawn: int, options: PairOptions) -> bool:
     return n_drawn >= _NORMAL_ITEMS and by_signs and options.method != "monte-carlo"
 
 
-# -------------------------------------------------------------------------------------------------
-# Training seeds (crossed with items) and strata (sets of items)
+# ---- Training seeds (crossed with items) and strata (sets of items)
 
 
 class Seeds(NamedTuple):

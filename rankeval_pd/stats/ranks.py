@@ -29,7 +29,7 @@ from rankeval_pd.stats.items import AnyItems, Items, PairOptions, Step, leans, q
 from rankeval_pd.stats.proportions import clopper_pearson, t_of, widened_by_skewness, z_of
 from rankeval_pd.stats.ranking import Ranking
 
-# ------------------- Tests for all pairs of areas, with the joint distribution of their differences
+# ---- Tests for all pairs of areas, with the joint distribution of their differences
 
 _ZERO = 1e-12  # a variance below this fraction of the areas' variances is a rounding error
 _AT_ONCE = 20_000  # number of draws for all areas in memory
@@ -217,7 +217,7 @@ def _joint_tests(
     return p, max(critical_value(drawn, level), alone), count
 
 
-# ------------------------ Scores of systems with intervals, tests of all pairs, and resampled ranks
+# ---- Scores of systems with intervals, tests of all pairs, and resampled ranks
 
 
 class SystemScores(NamedTuple):
@@ -330,7 +330,7 @@ def share_of_best(scores: FloatArray) -> FloatArray:
     return best
 
 
-# ---------- Thresholds whose precision or recall is guaranteed despite a search over all thresholds
+# ---- Thresholds whose precision or recall is guaranteed despite a search over all thresholds
 
 
 class Sets(NamedTuple):
@@ -445,7 +445,7 @@ def guaranteed_youden(sets: Sets, _: float, level: float) -> Promise:
     return Promise(chosen, low)
 
 
-# -------------- Wilcoxon's signed-rank test for all pairs, with Hodges-Lehmann estimates and limits
+# ---- Wilcoxon's signed-rank test for all pairs, with Hodges-Lehmann estimates and limits
 
 _EQUAL = 1e-12  # relative to the largest difference; closer differences share a rank
 
@@ -613,7 +613,7 @@ def walsh_average(ordered: FloatArray, which: int) -> float:
     return float(np.partition(means, which - 1 - below)[which - 1 - below])
 
 
-# -------------- Paired t tests for all pairs of systems, and the possible ranks, without resampling
+# ---- Paired t tests for all pairs of systems, and the possible ranks, without resampling
 
 
 def t_tests(items: AnyItems, pairs: IntArray, options: PairOptions, _: Step = quiet) -> Tested:

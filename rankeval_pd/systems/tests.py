@@ -66,8 +66,7 @@ from rankeval_pd.stats.item_gains import (
     skewed,
 )
 
-# -------------------------------------------------------------------------------------------------
-# Collect attributes and warnings for tables from resampled items.
+# ---- Collect attributes and warnings for tables from resampled items
 
 FEW_ITEMS, FEW_GROUPS, FEW_LEVELS = 30, 20, 10  # a warning is issued below these numbers
 
@@ -189,8 +188,6 @@ class TestPlan:
             attrs["adjust_over"] = self.adjust_over
         attrs |= {"seed": options.seed, **self.more}
         attrs["n_resamples"] = most or None  # exact: no draws
-        if attrs.get("ci") == "":
-            del attrs["ci"]
         if self.crossed:
             attrs["event"] = "crossed"
         if every.n_strata[-1]:
@@ -206,10 +203,9 @@ class TestPlan:
             attrs["n_systems"] = every.n_systems[-1]
             if self.signs:
                 attrs["event"] = "seeds"
+        attrs.pop("ci", None)
         intervals = {*every.interval} - {""}
         if intervals:
-            if "ci" in attrs:
-                intervals.add(attrs["ci"])
             attrs["ci"] = ", ".join(sorted(intervals))
         if options.adjust is not None:
             one = self.a  # the system that is compared with all other systems
@@ -276,8 +272,7 @@ def _warn_of_few(every: Any, plan: TestPlan) -> None:
         warn(" ".join(texts))
 
 
-# -------------------------------------------------------------------------------------------------
-# Rank systems.
+# ---- Rank systems
 
 RANK_COLUMNS = (
     "system", "value", "ci_low", "ci_high", "rank", "rank_low", "rank_high", "p_best",
@@ -424,8 +419,7 @@ class RankPlan(TestPlan):
         return rows_at(rows, np.lexsort([rows["rank"], rows[GROUP]]))
 
 
-# -------------------------------------------------------------------------------------------------
-# Options and memory for tables from resampled items, and relations between systems.
+# ---- Options and memory for tables from resampled items, and relations between systems
 
 
 def adjustment_of(test: str | None, adjust: str | None) -> str | None:
@@ -457,8 +451,7 @@ def options_of(
     )
 
 
-# -------------------------------------------------------------------------------------------------
-# Test pairs of systems on the same test items (Berg-Kirkpatrick et al. 2012).
+# ---- Test pairs of systems on the same test items (Berg-Kirkpatrick et al. 2012)
 
 PAIR_COLUMNS = (
     "system_a", "system_b", "score_a", "score_b", "gain", "gain_se", "ci_low", "ci_high",
