@@ -434,12 +434,9 @@ def _plain_convolution(a: FloatArray, b: FloatArray) -> FloatArray:
 # An undefined resample is treated conservatively: it counts as part of the event, and it lies
 # beyond both limits of an interval.
 
-EVENTS = ("wild", "recentred", "strict", "zero", "bias-corrected")
+EVENTS = ("wild", "recentred", "strict", "zero")
 # : For each event, the interval that excludes 0 if the p-value is significant.
-DUAL = {
-    "wild": "wild", "recentred": "basic", "strict": "basic", "bias-corrected": "basic",
-    "zero": "percentile",
-}  # fmt: skip
+DUAL = {"wild": "wild", "recentred": "basic", "strict": "basic", "zero": "percentile"}
 _TOGETHER = 2**18  # number of values in a block of pairs that fits into the processor's cache
 EQUAL = 1e-12  # tolerance for equal gains, relative to the scale of the score
 
@@ -451,24 +448,13 @@ def pair_blocks(which: IntArray, width: int) -> Iterator[IntArray]:
         yield which[start : start + size]
 
 
-def happened(
-    gains: FloatArray, gain: float, event: str, scale: float, *, centered: bool = False
-) -> int:
-    """Count the resamples in which the event from section 2.2 occurred.
-
-    Pass ``centered`` if the mean of the resampled gains is known to equal the gain.
-    """
+def happened(gains: FloatArray, gain: float, event: str, scale: float) -> int:
+    """Count the resamples in which the event from section 2.2 occurred."""
     room = EQUAL * scale
     if event == "strict":
         inside = gains <= 2.0 * gain + room
     elif event == "zero":
         inside = gains > room
-    elif event == "bias-corrected":
-        known = gains[~np.isnan(gains)]
-        center = gain
-        if known.size and not centered:
-            center = known.mean()
-        inside = gains - center < gain - room
     else:
         inside = gains < 2.0 * gain - room
     return int(gains.size - np.count_nonzero(inside))  # NaN is treated as outside

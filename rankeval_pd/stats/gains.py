@@ -542,9 +542,7 @@ def _resampled_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
         return error, p, ordered, False
     gains = draws.scores[a] - draws.scores[b]
     size = float(max(draws.scale[a], draws.scale[b]))
-
-    centered = items.n_groups == 0 and items.unit is not None
-    count = partial(bootstrap.happened, event=options.event, scale=size, centered=centered)
+    count = partial(bootstrap.happened, event=options.event, scale=size)
     hits = better = count(gains, gain)
     if gain < 0.0:
         better = count(-gains, -gain)
@@ -628,7 +626,6 @@ def _drawn_chance(multiples: IntArray, times: IntArray, event: str) -> float:
     total = int(times @ multiples)
     if event == "strict":
         return law.tail(2 * total + 1)
-    # the mean of the resampled gains equals the gain, so no bias correction is needed
     if event == "zero":
         law, total = DrawnSum(-multiples, times), 0
     result = law.tail(2 * total)

@@ -516,8 +516,7 @@ def paired_bootstrap(
         multiplies each item's (or cluster's) contribution to the gain by a random sign, and counts
         sums that reach the gain δ. All other events resample items and use the resampled gains δ*.
         Events from Berg-Kirkpatrick et al. (2012) are "recentred" δ* ≥ 2δ, "strict" δ* > 2δ
-        (figure 1), "zero" δ* ≤ 0, and "bias-corrected" δ* − mean δ* ≥ δ for metrics with biased
-        resampled gains.
+        (figure 1), and "zero" δ* ≤ 0.
     method
         "auto" computes the exact distribution if possible, and draws resamples otherwise.
     ci

@@ -276,7 +276,7 @@ def decisions(d, seed):
     gains = drawn[:, 0] - drawn[:, 1]
     scale = max(float(np.abs(drawn).max()), abs(gain))
     hits = {
-        event: bootstrap.happened(gains, gain, event, scale, centered=True)
+        event: bootstrap.happened(gains, gain, event, scale)
         for event in ("strict", "recentred", "zero")
     }
     swaps = np.concatenate(list(swap_chunks(n, B, seed)))
