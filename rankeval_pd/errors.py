@@ -164,6 +164,7 @@ GONE = {
     "expected_agreement shrinkage": "The formula assumes nothing about true gains.",
     "synthetic_systems n_each": "Repeat each size, as in sizes=[200] * 5 + [400] * 5.",
     "synthetic_systems item_score": "Fit models yourself for scores other than accuracy.",
+    "paired_permutation margin": "Swaps know no margin: pass it to paired_bootstrap.",
     "system_ranks ranks": "Limits of ranks come from the tests of all pairs.",
     "system_ranks ci": "The interval follows from the items, or from test='t'.",
     "unpaired_area test": "The areas are compared by Welch's t test.",

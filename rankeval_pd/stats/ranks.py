@@ -18,7 +18,7 @@ from rankeval_pd.stats.families import level_of_each, max_t, simultaneous_limits
 from rankeval_pd.stats.gains import (
     Limits,
     Tested,
-    as_each_p_says,
+    as_p_says,
     no_tests,
     oriented,
     refuse_crossed,
@@ -489,7 +489,7 @@ def signed_rank_tests(
         low, high = np.array(ends).reshape(-1, 2).T
         flat = np.array([x[0] == x[-1] for x in sorted_], dtype=bool)
         low, high = np.where(flat, np.nan, low), np.where(flat, np.nan, high)
-        return as_each_p_says((low, high), gain, rows.doubled, near, options)
+        return as_p_says((low, high), gain, rows.doubled, near, options)
 
     rows.low[:], rows.high[:] = limits_at(options)
     with np.errstate(invalid="ignore"):

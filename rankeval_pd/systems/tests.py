@@ -692,8 +692,7 @@ def paired_bootstrap(
     items="Is a system's gain real?",
     sums=True,
     clusters=True,
-    short="system_a system_b score_a score_b gain ci_low ci_high p_value p_adjusted p_equivalence"
-    " p_noninferior",
+    short="system_a system_b score_a score_b gain ci_low ci_high p_value p_adjusted",
     layout="pair",
     quantity="gain",
     test="permutation",
@@ -711,7 +710,6 @@ def paired_permutation(
     families: Families | None = None,
     baseline: Hashable = None,
     alternative: Alternative = "two-sided",
-    margin: float | None = None,
     adjust: FamilyAdjustment | None = None,
     adjust_over: AdjustOver = "all",
     alpha: float = 0.05,
@@ -723,7 +721,7 @@ def paired_permutation(
 
     Parameters
     ----------
-    data, a, b, baseline, n_resamples, families, alternative, margin, adjust, adjust_over
+    data, a, b, baseline, n_resamples, families, alternative, adjust, adjust_over
         As in :func:`paired_bootstrap`.
     test
         "swaps" exchanges the outputs of the two systems on randomly chosen items. "t" is the paired
@@ -771,11 +769,6 @@ def paired_permutation(
     0      new      old     0.02      0.0  0.02     0.0     0.04      1.0
     """
     check_flag("skewness", skewness)
-    if test == "wilcoxon" and margin is not None:
-        raise ValueError(
-            f"margin={margin!r} with test='wilcoxon': only the test of means supports a margin."
-            " Omit test."
-        )
     options = options_of(
         roles,
         n_resamples,
@@ -794,7 +787,7 @@ def paired_permutation(
         roles=roles,
         kernel=_KERNELS[test],
         named=_NAMED,
-        more={"margin": check_margin(margin)},
+        more={"margin": None},
         adjust_over=adjust_over,
         a=a,
         b=b,

@@ -114,7 +114,7 @@ def test_the_positive_class_is_named_and_never_guessed():
 def test_what_is_no_prediction_is_refused():
     for arguments, options, error, text in [
         (([1, 0], {"a": [1]}, "f1"), {}, ValueError, "has 1 values, but y_true has 2"),
-        (([1, 0], {"a": [0.3, 0.9]}, "f1"), {}, ValueError, "in both, or pass scores to from_scores"),
+        (([1, 0], {"a": [0.3, 0.9]}, "f1"), {}, ValueError, "or pass scores to from_scores"),
         (([1, 0], {"a": ["1", "0"]}, "accuracy"), {}, ValueError, "the same labels"),
         (([1, None], {"a": [1, 0]}, "f1"), {}, ValueError, "no label for 1 of 2"),
         (([1, 0], {"a": [1, 0]}, "mcc"), {}, ValueError, "metric='mcc' is not one of"),
