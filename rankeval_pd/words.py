@@ -601,7 +601,7 @@ def _row(row: Row, units: Mapping[Any, Unit], sentence: str, attrs: Attrs) -> st
             texts[name] = f"{row[name]:.4g}"
         elif name in _WITH_P:
             texts[name] = p_text(row[name])
-        elif str(name).startswith("p_") and name not in ("p_best", "p_stderr"):
+        elif str(name).startswith("p_") and name != "p_stderr":
             texts[name] = p_cell(row[name])
         elif name in ("difference", "gain"):
             texts[name] = texts[name].replace("%", " points")

@@ -221,13 +221,12 @@ def _joint_tests(
 
 
 class SystemScores(NamedTuple):
-    """The scores of systems, their intervals, and how often each is best: each (system,)."""
+    """The scores of systems and their intervals: each (system,)."""
 
     theta: FloatArray  #: larger is better, as in the intervals
     together: Limits  #: simultaneous for all systems
     alone: Limits
-    p_best: FloatArray
-    n_resamples: int
+    n_resamples: int  #: draws behind the intervals
 
 
 def draws_for_ranks(items: AnyItems, options: PairOptions, step: Step = quiet) -> Draws:
@@ -237,17 +236,17 @@ def draws_for_ranks(items: AnyItems, options: PairOptions, step: Step = quiet) -
 
 
 def drawn_scores(draws: Draws) -> SystemScores:
-    """Return the scores with intervals, and how often each system is best."""
-    options = draws.options
-    p_best = share_of_best(draws.ranked_scores)
+    """Return the scores with intervals."""
+    options, n_resamples = draws.options, 0
     alone = _score_limits(draws, options.level)
     if draws.parametric is None and not draws.items.binary:
         lowest, highest = _largest_limits(draws, options)
+        n_resamples = options.n_resamples
     else:
         shared = draws.items.n_systems * options.n_alike
         lowest, highest = _score_limits(draws, level_of_each(options.level, shared))
     together = np.minimum(lowest, alone[0]), np.maximum(highest, alone[1])
-    return SystemScores(draws.theta, together, alone, p_best, options.n_resamples)
+    return SystemScores(draws.theta, together, alone, n_resamples)
 
 
 def _score_limits(draws: Draws, level: float) -> Limits:
@@ -317,17 +316,6 @@ def _errors(draws: Draws) -> FloatArray:
 def _leans(draws: Draws) -> FloatArray:
     every = np.arange(draws.items.n_systems)[:, np.newaxis]
     return leans(draws.spread.systems, draws.spread.system_cubes, draws.level, every)
-
-
-def share_of_best(scores: FloatArray) -> FloatArray:
-    """Return how often each system is best in draws (system, draw); ties share it."""
-    known = np.where(np.isnan(scores), -np.inf, scores)
-    top = known.max(axis=0) - 1e-12 * np.abs(np.nan_to_num(scores)).max(axis=0)
-    winners = np.maximum((known >= top).sum(axis=0), 1)
-    best = np.empty(len(scores))
-    for k, own in enumerate(scores):
-        best[k] = float(((own >= top) / winners).mean())
-    return best
 
 
 # ---- Thresholds whose precision or recall is guaranteed despite a search over all thresholds
@@ -649,4 +637,4 @@ def t_scores(items: Items, options: PairOptions) -> SystemScores:
     freedom, shared = items.n_items - 1.0, level_of_each(options.level, systems * options.n_alike)
     half, alone = t_of(freedom, shared) * error, t_of(freedom, options.level) * error
     together, alone_ = (theta - half, theta + half), (theta - alone, theta + alone)
-    return SystemScores(theta, together, alone_, np.full(systems, np.nan), 0)
+    return SystemScores(theta, together, alone_, 0)

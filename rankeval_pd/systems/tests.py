@@ -275,7 +275,7 @@ def _warn_of_few(every: Any, plan: TestPlan) -> None:
 # ---- Rank systems
 
 RANK_COLUMNS = (
-    "system", "value", "ci_low", "ci_high", "rank", "rank_low", "rank_high", "p_best",
+    "system", "value", "ci_low", "ci_high", "rank", "rank_low", "rank_high",
     "tied_for_best", "letters", "ci_low_alone", "ci_high_alone",
 )  # fmt: skip
 
@@ -327,8 +327,7 @@ def system_ranks(
         ``ci_high_alone``: the unadjusted interval; ``rank``: 1 for the best system, equal scores
         share the better rank, and undefined scores (NaN) are last; ``rank_low``: 1 + the number of
         significantly better systems; ``rank_high``: the number of systems minus the number of
-        significantly worse systems; ``p_best``: proportion of resamples in which the system is
-        best, with ties divided equally; ``tied_for_best``: True if no system is significantly
+        significantly worse systems; ``tied_for_best``: True if no system is significantly
         better; ``letters``: two systems share a letter if and only if they do not differ
         significantly; ``n_groups``: only with ``groups``.
 
@@ -347,8 +346,7 @@ def system_ranks(
 
     The interval for the score of 0/1 items without ``groups`` is exact binomial (Clopper and
     Pearson). Otherwise, it contains the scores not rejected by a random-sign test of the items or
-    by Hall's (1992) t test. ``p_best`` is not the probability that the system is best in the
-    population. For 100,000 items or more, it comes from the draws of the tests.
+    by Hall's (1992) t test.
 
     References
     ----------

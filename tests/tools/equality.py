@@ -94,9 +94,9 @@ EXCEPTIONS: dict[str, str] = {
         "values that an annotation lists are checked at the door, and some of them went"
     ),
     r"\.warnings: .*agreement='any', 'all' or 'mean' to keep": "agreement='mean' went",
-    r"\.result\.('undecided': gone|attrs\.'ranks': gone|(names|columns): .*'undecided'.* became )": (
-        "a warning took the place of the column undecided, and ranks are of one kind"
-    ),
+    r"\.result\.('(undecided|p_best)': gone|attrs\.'ranks': gone)": "undecided and p_best went",
+    r"\.result\.(names|columns): .*'(undecided|p_best)'.* became ": "undecided and p_best went",
+    r"system_ranks .*attrs\.'n_resamples': ": "exact tests and intervals draw nothing",
     r"\.warnings: .*A decision at alpha=": "a warning took the place of the column undecided",
     r"\.result\.message: .*(max-t draws random signs|does not record|not one of the labels)": (
         "max-t draws signs only; errors of labels and of lost attrs are joined"
