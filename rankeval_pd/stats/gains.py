@@ -162,7 +162,7 @@ def as_p_says(
     ``near``, (pair, trial).
     """
     low, high = found
-    kept = ~(p_two_sided <= (1.0 - options.two_tailed) * (1.0 + 1e-12))
+    kept = np.logical_not(p_two_sided <= (1.0 - options.two_tailed) * (1.0 + 1e-12))
     above = np.minimum(np.where(near > 0.0, near, np.inf).min(axis=-1), gain)
     below = np.maximum(np.where(near < 0.0, near, -np.inf).max(axis=-1), gain)
     low = np.where((gain > 0.0) & (low <= 0.0), above, low)
