@@ -99,6 +99,7 @@ EXCEPTIONS: dict[str, str] = {
     r"message: .*(cannot reach alpha|supports only items in memory|signed ranks have no t)": (
         "the errors of tests without draws, and of too few draws, are joined"
     ),
+    r"paired_bootstrap .*\.result(: dict|\.('\w+'|\w+): (gone|new))": "max-t draws signs only",
     r"system_ranks .*attrs\.'n_resamples': ": "exact tests and intervals draw nothing",
     r"\.warnings: .*A decision at alpha=": "a warning took the place of the column undecided",
     r"\.result\.message: .*(max-t draws random signs|does not record|not one of the labels)": (
