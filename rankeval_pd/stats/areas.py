@@ -29,6 +29,7 @@ ALONE = 0.7  # smallest power with sufficient coverage; with 1, 1.4 times as wid
 _RARE = 0.02  # sufficient in simulations for areas near 1
 _MOVED = 0.1  # factor for the variance of the true positives; with 0.2 up to 1.35 times as wide
 _ENOUGH = 8  # clusters; with more, one large cluster made tests liberal
+_HALVINGS = 60  # a bracket of length 2 shrinks to 2e-18, less than a rounding error near 1
 _ROUNDING = 1e-14  # smaller deviations of placements from the mean are rounding errors
 
 
@@ -274,7 +275,7 @@ def newcombe_limits(area: FloatArray, found: AreaSpread, level: float) -> Limits
     # bisection between the area (distance 0) and both ends of [0, 1]: (end, ...)
     inside = np.stack([area, area])
     outside = np.stack([np.zeros(np.shape(area)), np.ones(np.shape(area))])
-    for _ in range(60):
+    for _ in range(_HALVINGS):
         middle = 0.5 * (inside + outside)
         with silent_division():
             within = (area - middle) ** 2 <= scale * found.at(middle)
@@ -519,7 +520,7 @@ def area_difference_limits(
     side = np.array([-1.0, 1.0]).reshape(2, *(1,) * own.ndim)
     excluded = (own > 0.0) & (own < -side * gap)
     inside, outside = 0.0 * own, np.where(excluded, np.abs(gap), 2.0)
-    for _ in range(60):
+    for _ in range(_HALVINGS):
         middle = 0.5 * (inside + outside)
         share = np.where(variance > 0.0, np.maximum(1.0 + side * gap / middle, 0.0), 1.0)
         extra = share * unseen + moved * (gap + side * middle) ** 2

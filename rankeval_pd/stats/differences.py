@@ -12,7 +12,14 @@ import numpy as np
 import scipy
 
 from rankeval_pd.stats import distributions
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, silent_division
+from rankeval_pd.stats._types import (
+    AnyArray,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    at_most,
+    silent_division,
+)
 from rankeval_pd.stats.distributions import broadcast_floats
 from rankeval_pd.stats.proportions import Limits, clopper_pearson, held_back_t, wilson, z_of
 from rankeval_pd.stats.two_by_two import MOST_ITEMS, paired_boschloo
@@ -87,6 +94,7 @@ def miettinen_nurminen(
     return -limits[0], limits[1]
 
 
+_NEWTON_STEPS = 3  # the arc cosine has an error below 1e-4, which each step squares
 _LAST_STEP = 1e-9  # step relative to the distance below which only rounding errors remain
 _MOST_SECANTS = 12  # five steps usually suffice; limits that have not converged are bracketed
 
@@ -121,7 +129,7 @@ def _restricted_variance(difference: FloatArray, *table: FloatArray) -> FloatArr
     turned = s > 0.5 * (1.0 - gap)
     x, n, y, m = np.where(turned, np.stack([m - y, m, n - x, n]), np.stack([x, n, y, m]))
     s = np.where(turned, 1.0 - gap - s, s)
-    for _ in range(3):  # Newton's steps recover the digits lost by the arc cosine
+    for _ in range(_NEWTON_STEPS):  # recover the digits lost by the arc cosine
         larger, rest = s + gap, 1.0 - s - gap
         score = (y - m * larger) * s * (1.0 - s) + (x - n * s) * larger * rest
         slope = (
@@ -327,6 +335,10 @@ def _over_error(excess: Any, variance: Any) -> Any:
     return np.where(excess == 0.0, 0.0, ratio)
 
 
+# a bracket of length 2 shrinks to 1e-60: neighboring floats, or a limit that is 0 up to rounding
+_MOST_HALVINGS = 200
+
+
 def _bisection_points(
     below: Callable[[FloatArray], AnyArray], low: FloatArray, high: FloatArray
 ) -> FloatArray:
@@ -334,7 +346,7 @@ def _bisection_points(
     never, always = ~below(low), below(high)
     ends = np.where(never, low, high)
     settled = never | always
-    for _ in range(200):
+    for _ in range(_MOST_HALVINGS):
         middle = (low + high) / 2.0
         settled |= (middle == low) | (middle == high)
         if settled.all():
@@ -372,7 +384,7 @@ def paired_newcombe(counts: PairedCounts, level: float) -> tuple[float, float]:
 # two seeds, up to 12% of tests at 5% would reject falsely. The critical value is therefore the mean
 # of the two critical values, weighted by the variances (Cochran 1964).
 
-_HALVINGS = 60  # relative accuracy of the logarithm of a tail
+_HALVINGS = 60  # a log tail in a bracket of length 230 has an error below 1e-15
 _LEAST_LOG = -230.0  # smallest log tail; SciPy's t quantiles are wrong below 1e-109
 _ENDLESS, _FARTHEST = 1e9, 1e300  # degrees of freedom treated as normal; value used for infinity
 
@@ -467,7 +479,10 @@ def accuracy_power(gain: float, differ: float, n: int, tail: float, tails: int) 
     if n <= MOST_ITEMS:
         level = _unconditional_level(n, tail)
     least = np.maximum(np.floor(m / 2.0 - scipy.special.ndtri(level) * np.sqrt(m) / 2.0) - 3.0, 0.0)
-    while (short := (least <= m) & (_upper(least, m, 0.5) > level)).any():
+    for _ in at_most(_MOST_COUNTS, "the smallest significant count"):
+        short = (least <= m) & (_upper(least, m, 0.5) > level)
+        if not short.any():
+            break
         least += short
     better = (1.0 + gain / differ) / 2.0
     rejected = _upper(least, m, better)
@@ -485,6 +500,7 @@ def _upper(least: FloatArray, m: FloatArray, share: float) -> FloatArray:
 
 
 _NORMAL = 1e8  # number of differing items above which the normal distribution is used
+_MOST_COUNTS = 100  # the normal quantile, the start, is at most a few counts too small
 _LEAST = 1e-9  # probability dropped at each end for the number of differing items
 
 

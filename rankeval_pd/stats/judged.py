@@ -22,6 +22,7 @@ from rankeval_pd.stats.ranking import Ranking
 # and then the same per stratum, or sums weighted by inverse probabilities of being judged.
 
 _COUNTS = 3
+_HALVINGS = 60  # a bracket of length 1 shrinks to 1e-18, less than a rounding error
 _LEAST = 4.0  # clusters that contain positives; sufficient in simulations of average precision
 MOST_STRATA = 12  # with more different probabilities, use weights instead of strata
 
@@ -192,7 +193,7 @@ def _share_edge(
 ) -> FloatArray:
     """Return the r at which the lower (-1) or upper (+1) limit changes sign."""
     low, high = np.zeros(middle.shape), np.ones(middle.shape)
-    for _ in range(60):
+    for _ in range(_HALVINGS):
         r = 0.5 * (low + high)
         spread = np.hypot((1.0 - r) * (near - middle), r * (far - rest))
         positive = (1.0 - r) * middle - r * rest + sign * spread > 0.0

@@ -12,7 +12,7 @@ import numpy as np
 import scipy
 
 from rankeval_pd.stats import distributions
-from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray, silent_division
+from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray, at_most, silent_division
 from rankeval_pd.stats.distributions import Finite, Infinite, Population, log_betainc, log_pmf
 
 # ------------------------------------- Bounds on the count at a level p (Macskassy 2005, section 2)
@@ -124,7 +124,10 @@ def _critical_search(
     z = -scipy.special.ndtri_exp(np.minimum(log_p, -1e-6))
     guess = np.round(n * population.prior + z * np.sqrt(variance) + 0.5)
     at, step = np.clip(guess, low, highest), 1.0
-    while (active := low < high).any():
+    for _ in at_most(distributions.MOST_PROBES, "a critical count"):
+        active = low < high
+        if not active.any():
+            break
         middle = at[active]
         rare = population.at(active).tails(middle, n[active]).ge - log_p[active] <= _EQUAL
         below, above = low[active], high[active]
@@ -213,6 +216,7 @@ def parametric_bound(p: float, n: FloatArray, prior: float | FloatArray) -> Floa
 
 
 _KNOTS = 1000  # number of exact roots for a spline
+_MOST_SECANTS = 200  # about six steps are usual; bisection alone takes 60 to neighboring floats
 
 
 def _log_tail(x: FloatArray, n: FloatArray, prior: float | FloatArray) -> FloatArray:
@@ -234,7 +238,9 @@ def _smooth_root(p: float, n: FloatArray, prior: float | FloatArray) -> FloatArr
     at_other = _log_tail(other, n, prior) - target
     result = np.empty_like(n)
     active = np.arange(n.size)
-    while active.size:
+    for _ in at_most(_MOST_SECANTS, "a root between counts"):
+        if not active.size:
+            break
         at_x = _log_tail(x, n, prior) - target
         low, high = np.where(at_x >= 0.0, x, low), np.where(at_x <= 0.0, x, high)
         with silent_division():
@@ -419,7 +425,7 @@ def _first_crossings(path: IntArray, kept: IntArray, prior: float) -> FloatArray
     top = np.minimum(path.max(axis=0), np.arange(1, last + 1))
     rest = 1.0 - prior
     odds = prior / rest
-    longest = max(int(_LOG_GROWTH / -math.log(rest)), 1)
+    longest = max(int(min(_LOG_GROWTH / -math.log1p(-prior), last)), 1)
     law, base, scale = np.full((rows, 2), [_START, 0.0]), 0, 1.0
     start = 0
     while start < last:
@@ -462,6 +468,7 @@ EVERY = 3_000  #: largest number of list sizes with a separate recursion each
 _ALPHAS = (0.1, 0.05, 0.01, 0.001)  # p-values are never rounded across these levels
 _LEVELS, _FEWER = 512, 64  # number of p-values computed for up to, and above, 20,000 sizes
 _MANY = 20_000
+_MOST_PLACES = 64  # every step halves the distance between two places in an array
 _TINY = 1e-6  # up to this value, the sum of probabilities is accurate enough
 
 
@@ -506,7 +513,7 @@ def simultaneous_p_values(
             places = np.unique(np.searchsorted(ordered, [*levels, ordered[-1]]))
             values = at(rest[places])
             for alpha in _ALPHAS:  # bisect until all p-values up to alpha are known individually
-                while True:
+                for _ in at_most(_MOST_PLACES, "the p-values around a level"):
                     right = int(np.searchsorted(values, alpha * (1.0 + 1e-12), "right"))
                     if right in (0, places.size) or places[right] - places[right - 1] < 2:
                         break
@@ -707,6 +714,9 @@ def completion_factor(count: IntArray, k: IntArray, prior: float, population: Fi
 _MOST_STEPS = 2**14  # number of highest steps that are listed; all other steps count as a slope
 _MARGIN = 0.03  # relative error allowed for a guess
 _LEAST_ASIDE = 1e-4  # minimum fraction of the bracket by which a trial exceeds the guess
+_MOST_TRIALS = 200  # about 12 are usual; after a short guess, the next goes four times as far
+_FARTHEST_BOUNDARY = 40.0  # standard deviations; beyond, normal tails are below the smallest float
+_BOUNDARY_HALVINGS = 26  # to 6e-7 standard deviations, far closer than the model
 _CORRELATION_TIME = 0.3  # list sizes further apart than this log-odds time are independent
 
 
@@ -786,7 +796,9 @@ class _LevelSearch:
         """Close the bracket from both ends."""
         low, high = self.bracket()
         behind = 0  # consecutive moves of the nearer end: the guess falls short
-        while high is not None:
+        for _ in at_most(_MOST_TRIALS, "the level of an envelope"):
+            if high is None:
+                break
             log_t = self.between(low, high, _MARGIN * 4.0**behind)
             if log_t is None:
                 break
@@ -807,7 +819,9 @@ class _LevelSearch:
         lowest, highest = math.log(self.alpha) - math.log(self.n.size), math.log(self.alpha)
         here = self.at(min(max(self.likely_level(0.0), lowest), highest))
         step = 0.0
-        while not (here.holds and here.log_t == highest):
+        for _ in at_most(_MOST_TRIALS, "the bracket of an envelope"):
+            if here.holds and here.log_t == highest:
+                break
             up = here.holds
             # the factor by which the model's hazard is off, and the corrected level for alpha
             boundary = -min(float(scipy.special.ndtri_exp(here.log_t)), 0.0)
@@ -880,8 +894,8 @@ class _LevelSearch:
         """Return the log t at which the model, corrected by ``off``, has the probability alpha."""
         wanted = -math.log1p(-self.alpha) / math.exp(off)
         # bisection: the hazard decreases as the boundary c (in standard deviations) increases
-        low, high = 0.0, 40.0
-        while high - low > 1e-6:
+        low, high = 0.0, _FARTHEST_BOUNDARY
+        for _ in range(_BOUNDARY_HALVINGS):
             c = (low + high) / 2.0
             if self.hazard(c) > wanted:
                 low = c

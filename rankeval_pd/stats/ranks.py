@@ -12,7 +12,14 @@ import numpy as np
 import scipy
 
 from rankeval_pd.stats import areas, bootstrap, swaps
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, silent_division
+from rankeval_pd.stats._types import (
+    AnyArray,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    at_most,
+    silent_division,
+)
 from rankeval_pd.stats.bands import critical_value
 from rankeval_pd.stats.bootstrap import MOST_POINTS, SignedSum
 from rankeval_pd.stats.families import level_of_each, max_t, simultaneous_limits
@@ -486,6 +493,7 @@ def guaranteed_youden(sets: Sets, _: float, level: float) -> Promise:
 # -------------- Wilcoxon's signed-rank test for all pairs, with Hodges-Lehmann estimates and limits
 
 _EQUAL = 1e-12  # relative to the largest difference; closer differences share a rank
+_MOST_PARTS = 200  # every second step halves the bracket, which ends at 1e-24 of the largest mean
 
 
 def signed_rank_tests(
@@ -643,7 +651,10 @@ def walsh_average(ordered: FloatArray, which: int) -> float:
     if below >= which:
         return low
     halve, least = False, _EQUAL**2 * max(abs(low), abs(high))  # near 0, no distance is relative
-    while reached - below > 4 * n and high - low > max(_EQUAL * max(abs(low), abs(high)), least):
+    for _ in at_most(_MOST_PARTS, "a Walsh average"):
+        wide = high - low > max(_EQUAL * max(abs(low), abs(high)), least)
+        if not wide or reached - below <= 4 * n:
+            break
         part = 0.5
         if not halve:
             part = min(max((which - below) / (reached - below), 0.01), 0.99)
