@@ -24,9 +24,11 @@ from rankeval_pd.stats.ranking import Blocks, Ranking, inverse, sums_before
 # (2006), Confidence intervals for an effect size measure based on the Mann-Whitney statistic, part
 # 2, Statistics in Medicine 25.
 
+# the first five are the smallest with which intervals of grouped candidates cover, and tests hold
+# their level, in all settings of tests/simulations/cluster_areas.csv and dependence.csv
 LEAST = 4.0  # class degrees of freedom below which the smaller class determines the total
 ALONE = 0.7  # smallest power with sufficient coverage; with 1, 1.4 times as wide
-_RARE = 0.02  # sufficient in simulations for areas near 1
+_RARE = 0.02  # part of Newcombe's variance that areas near 1 get
 _MOVED = 0.1  # factor for the variance of the true positives; with 0.2 up to 1.35 times as wide
 _ENOUGH = 8  # clusters; with more, one large cluster made tests liberal
 _HALVINGS = 60  # a bracket of length 2 shrinks to 2e-18, less than a rounding error near 1
@@ -470,6 +472,7 @@ def _class_variance(placement: FloatArray, times: IntArray) -> float:
 
 # ------------------------------- Intervals for differences between two areas on the same candidates
 
+# chosen for the coverage and width of differences in tests/simulations/area_laws.csv
 _UNSEEN = 0.4  # extreme candidates to add per class; with 0.35 a margin test had a size of 0.06
 _NORMAL = 0.85, 0.95  # mean area: Student's t up to the first, normal from the second on
 
@@ -817,6 +820,7 @@ def with_end_pairs(ranking: Ranking) -> Ranking:
     )
 
 
+# few true positives in tests/simulations/early.csv and bedroc.csv need the arcsine scale
 _FAR = 4.0  # limits this far away on the logit scale multiply the odds by 55
 
 

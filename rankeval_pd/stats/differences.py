@@ -558,13 +558,13 @@ def margin_name(alternative: str) -> str:
 # regions. The maximum is taken over a confidence interval for q, and the probability that this
 # interval excludes q is added to p, so the test is exact (Berger and Boos 1994).
 
-ALPHA = 0.05
+ALPHA = 0.05  # default level of the tests at a margin
 _LEFT_OUT = 2e-5  # probability that the interval excludes q, as a fraction of alpha
-_EQUIVALENCE_LEAST = 1e-12
+_EQUIVALENCE_LEAST = 1e-12  # the same as a number, which must exceed rounding errors
 _AS_EXTREME = 1e-7  # smaller differences between score statistics are rounding errors
 _POINTS = 96  # initial number of values for q
 _PEAKS = 8  # number of values that are refined
-_ROUNDS = 6
+_ROUNDS = 6  # rounds of refinement, each with a quarter of the distance between values
 _REACH = 9.0  # standard deviations from the mean; probabilities farther out are rounding errors
 
 Score = Callable[[AnyArray, AnyArray], FloatArray]
@@ -710,6 +710,7 @@ def mean_p(
     ``skewness`` is the moment ratio of the n differences. ``seeds`` contains the fraction of the
     variance due to training seeds, and the degrees of freedom for the seeds.
     """
+    # the skewness of small samples is too small by this factor (Bobee and Robitaille 1975)
     bias = np.sqrt(n * (n - 1.0)) / np.maximum(n - 2.0, 1.0) * (1.0 + 6.51 / n)
     lean = skewness * bias / np.sqrt(n)
     held = held_back_t(t, lean, two_sided=False)

@@ -541,6 +541,7 @@ def again_in_groups(score: FloatArray, number: IntArray, label: AnyArray) -> Boo
     known = _repeated(label)
     if known.mean() >= _SHARE:
         again = _repeated(mixed + label)
+        # nearly all repeated labels have the same scores, which are rarely equal by chance
         enough = again.sum() >= 0.9 * known.sum() and chance <= 0.1
     else:
         again = _repeated(bits)  # within a group, scores rarely repeat by chance
@@ -722,6 +723,7 @@ Keys = np.ndarray[Any, np.dtype[np.uint64]]
 Bits = np.ndarray[Any, np.dtype[np.uint8]]
 WORD = 64  #: number of resamples whose bits are in one hash
 _CACHED = 20_000  # hashes, or pairs of normal numbers, that fit into the cache
+# increment and mixing of SplitMix64 (Steele, Lea and Flood 2014)
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 
 

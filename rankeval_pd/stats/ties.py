@@ -31,7 +31,7 @@ from rankeval_pd.stats.two_by_two import score_test
 # the orderings, each of these has a weight of j / m, those above 1, and those below 0.
 
 TAIL = 0.025  # fraction of the tie orders in each tail
-_Z = 1.959963984540054
+_Z = 1.959963984540054  # normal quantile for TAIL
 _FEW = 3.0  # standard deviation above which the distribution over tie orders is treated as normal
 _NONE = 1e-9  # smaller numbers of candidates are rounding errors
 _AT_ONCE = 4_000_000  # number of sums of draws in memory
