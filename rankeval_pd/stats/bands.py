@@ -222,7 +222,7 @@ def critical_value(largest_of_draw: FloatArray, level: float) -> float:
 # enrichment curves).
 
 _ADDED = ranking.mix(np.arange(2**33, 2**33 + 4, dtype=np.uint64))  # keys no candidate uses
-# without the next two, few true positives are covered too rarely (tests/simulations/recall.csv)
+# chosen for the coverage of few true positives in tests/simulations/recall.csv
 _LEAST = 0.5  # minimum variance, as a fraction of a fixed region's variance
 _PLUS = 2  # number of true positives added at each end
 
@@ -333,13 +333,12 @@ def exact_band(found: Sup, positive: int) -> Limits:
 # (Hsieh and Turnbull 1996; Ash and Hughes-Oliver 2022). The limits are Clopper-Pearson limits for
 # the number of candidates that gives this variance.
 
-# with fewer, bands do not cover as often as they should in tests/simulations/curve_bands.csv
+# chosen for the coverage of bands and of single limits in tests/simulations/curve_bands.csv
 LEAST = 30  #: minimum number of candidates in each class for a simultaneous band
 ENDS = 5  #: minimum number of candidates of a class inside and outside the lists in a band
 DRAWS = 1000  # the standard error of a level of 0.95 is 0.007
 _POINTS = 200  # number of lists searched for the largest deviation
 _BETWEEN = 0.5826  # -zeta(1/2) / sqrt(2 pi): how far a path rises between points (Siegmund 1979)
-# chosen for the coverage of bands and single limits in tests/simulations/curve_bands.csv
 _AT_ENDS = 2.0  # candidates of each class added at both ends, so that no variance is 0 by chance
 _RATIO = 0.5  # minimum variance, in units of the binomial variance
 

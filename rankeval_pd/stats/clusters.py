@@ -594,7 +594,7 @@ def _with_interval(per_candidate: FloatArray, of: Disagreement, level: float) ->
     z = _z(np.where(known, ratio, 0.5 * observed / expected))
     squares = (z - z.mean()) ** 2
     error = np.sqrt((n - 1.0) / n * squares.sum())
-    # 1.5 instead of 2, because z is not normal (tests/simulations/annotators.csv)
+    # fewer if few candidates differ; chosen for the coverage in tests/simulations/annotators.csv
     freedom = 1.5 * squares.sum() ** 2 / max((squares**2).sum(), 1e-300) + 2.0
     margin = t_of(min(freedom, n - 1.0), level) * error
     middle = _z(observed / expected)

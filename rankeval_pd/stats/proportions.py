@@ -250,7 +250,7 @@ INTERVALS: dict[str, Callable[[AnyArray, AnyArray, float], Limits]] = {
 # the same small parameter, but its coefficients are expensive functions of a/b.
 
 LEAST_EXPANDED = 100.0  #: smallest a and b for which the polynomial is used
-_DEGREE = 10  # residuals of a logit are then about 1e-14; with 8 powers, about 1e-12
+_DEGREE = 10  # residuals at a level of 1 - 1e-10 are then 2e-13, with 8 powers 1e-11
 _GRID_POINTS = 16  # number of grid points in each direction
 _WORST_RESIDUAL = 2e-13  # largest acceptable absolute error of a logit
 _QUANTILES_AT_ONCE = 1 << 14  # a few arrays of this size fit into the processor's cache

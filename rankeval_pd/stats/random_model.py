@@ -466,7 +466,7 @@ def _first_crossings(path: IntArray, kept: IntArray, prior: float) -> FloatArray
 
 EVERY = 3_000  #: largest number of list sizes with a separate recursion each
 _ALPHAS = (0.1, 0.05, 0.01, 0.001)  # p-values are never rounded across these levels
-# an exact p-value of many sizes costs up to a second, so fewer are computed from _MANY sizes on
+# a p-value of 20,000 sizes costs 0.2 seconds, so fewer are computed from there on
 _LEVELS, _FEWER, _MANY = 512, 64, 20_000
 _MOST_PLACES = 64  # every step halves the distance between two places in an array
 _TINY = 1e-6  # up to this value, the sum of probabilities is accurate enough
