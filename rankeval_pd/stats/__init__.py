@@ -77,6 +77,7 @@ from rankeval_pd.stats.proportions import (
     alike_share,
     clopper_pearson,
     failures,
+    p_of_t,
     quantile_of,
     reaching,
     z_of,

@@ -11,7 +11,7 @@ import scipy
 from rankeval_pd.stats import differences
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, silent_division
 from rankeval_pd.stats.clusters import between, positives_variance, simpson_number
-from rankeval_pd.stats.proportions import Limits, t_of, z_of
+from rankeval_pd.stats.proportions import Limits, p_of_t, t_of, z_of
 from rankeval_pd.stats.ranking import Blocks, Ranking, inverse, sums_before
 
 # ---------------------------------------------- The area under the ROC curve, and DeLong's variance
@@ -327,11 +327,8 @@ def p_of_half(area: FloatArray, found: AreaSpread) -> FloatArray:
     with silent_division():
         scale = np.sqrt(ratio * found.at(np.full(np.shape(area), 0.5)))
         statistic = np.abs(area - 0.5) / scale
-    tail = np.where(
-        normal, scipy.special.ndtr(-statistic), scipy.special.stdtr(freedom, -statistic)
-    )
-    p_value: FloatArray = np.where(np.isnan(found.variance), np.nan, 2.0 * tail)
-    return p_value
+    p_value = p_of_t(statistic, np.where(normal, np.inf, freedom), "two-sided")
+    return np.where(np.isnan(found.variance), np.nan, p_value)
 
 
 # ----------------------------------------------------------------------------- Outlines of rankings

@@ -302,6 +302,17 @@ def quantile_of(freedom: FloatArray, level: float | FloatArray) -> FloatArray:
     return np.where(endless, normal, t_of(np.where(endless, 1.0, freedom), level))
 
 
+def p_of_t(statistic: FloatArray, freedom: FloatArray | float, alternative: str) -> FloatArray:
+    """Return the p-value of a t statistic, or of z if ``freedom`` is infinite."""
+    far = {"two-sided": -np.abs(statistic), "greater": -statistic, "less": statistic}[alternative]
+    endless = np.isinf(freedom)
+    student = scipy.special.stdtr(np.where(endless, 1.0, freedom), far)
+    tail = np.where(endless, scipy.special.ndtr(far), student)
+    if alternative == "two-sided":
+        tail = 2.0 * tail
+    return np.asarray(tail, dtype=float)
+
+
 # ------------------------------------------ Overdispersion, and the fit of the normal distribution
 
 _EQUAL = 1e-12  # smaller differences between distances are rounding errors

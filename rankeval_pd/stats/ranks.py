@@ -34,7 +34,13 @@ from rankeval_pd.stats.gains import (
 )
 from rankeval_pd.stats.item_gains import Draws, draws_of
 from rankeval_pd.stats.items import AnyItems, Items, PairOptions, Step, leans, quiet, scores_of
-from rankeval_pd.stats.proportions import clopper_pearson, t_of, widened_by_skewness, z_of
+from rankeval_pd.stats.proportions import (
+    clopper_pearson,
+    p_of_t,
+    t_of,
+    widened_by_skewness,
+    z_of,
+)
 from rankeval_pd.stats.ranking import Ranking
 
 # ------------------- Tests for all pairs of areas, with the joint distribution of their differences
@@ -150,7 +156,7 @@ def of_influences(
             both = value[row][left], value[row][right]
             freedom = areas.difference_freedom(freedom, both, sizes)
         freedom = np.fmax(freedom, 1.0)
-        tested = difference, error, freedom, p_of(z, freedom)
+        tested = difference, error, freedom, p_of_t(z, freedom, "two-sided")
         for name, values in zip(_TESTED, tested, strict=True):
             columns[name][row][:, 0] = values
         if count > 1 and np.isfinite(covariance).all():
@@ -162,13 +168,6 @@ def of_influences(
                 for name, values in zip(_DRAWN, drawn, strict=True):
                     columns[f"{name}{family}"][row][pairs, 0] = values
     return columns
-
-
-def p_of(z: FloatArray, freedom: FloatArray) -> FloatArray:
-    """Return two-sided p-values of t statistics, or of z if ``freedom`` is infinite."""
-    normal = scipy.special.erfc(z / np.sqrt(2.0))
-    student = 2.0 * scipy.special.stdtr(np.where(np.isinf(freedom), 1.0, freedom), -z)
-    return np.asarray(np.where(np.isinf(freedom), normal, student), dtype=float)
 
 
 def _covariances(

@@ -13,6 +13,7 @@ import scipy
 
 from rankeval_pd.stats import distributions, queries, swaps
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.proportions import p_of_t
 from rankeval_pd.stats.queries import (
     Kernel,
     MetricRun,
@@ -186,8 +187,7 @@ class TiedLists:
         a, b = (np.where(some, x, 1.0) for x in self.effective())
         score = score_test(tp_a * a, a, tp_b * b, b, alternative)
         z = (self.tp[0] - self.tp[1]) / self.n / np.where(some, self.error(), 1.0)
-        sides = 1.0 + (alternative == "two-sided")
-        normal = sides * scipy.special.ndtr(-swaps.sided(z, alternative))
+        normal = p_of_t(z, np.inf, alternative)
         return np.where(some, np.minimum(np.maximum(score, normal), 1.0), 1.0)
 
     def error(self) -> FloatArray:
