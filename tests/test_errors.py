@@ -154,7 +154,7 @@ def test_arguments_that_are_missing_are_named(owner):
         ("with_association_measures", {"cells": 4}, "pass the columns that contain O11"),
         ("with_association_measures", {"measures": {}}, "is empty"),
         ("difference_band", {"a": "x", "b": {}, "n": 5}, r"b: no column \{\}"),
-        ("compare_area", {"a": "x", "b": "y", "kind": "enrichment", "share": ODD}, "share="),
+        ("bedroc", {"alpha": ODD}, "alpha="),
     ],
 )
 def test_odd_options_of_rankings_are_named(df, method, options, message):
