@@ -113,8 +113,8 @@ class ItemRoles(_Shared, total=False):
 Weight = Literal["item", "group"]
 SeedVariance = Literal["each", "pooled"]
 QueryTies = Literal["trec", "shared", "expected"]
-QueryMissing = Literal["absent", "raise"]
-Unjudged = Literal["negative", "skip", "raise"]
+QueryMissing = Literal["absent"]
+Unjudged = Literal["negative", "skip"]
 PartlyJudged = Literal["estimate", "bounds"]
 
 
@@ -183,8 +183,8 @@ MEANINGS: dict[str, str] = {
     "higher_is_better": "Whether a higher score is better. The default depends on the metric.",
     "details": "True returns all columns. The default is a short table (:func:`set_options`).",
     "progress": "Whether to show a progress bar. By default, the bar appears after two seconds.",
-    "unjudged": "How unlabeled candidates are treated: negative, skip (excluded) or raise. For"
-    " methods that support partly judged candidates, pass estimate or bounds.",
+    "unjudged": "How unlabeled candidates are treated: negative or skip (excluded). The default is"
+    " an error. For methods that support partly judged candidates, pass estimate or bounds.",
 }
 """The description of each role for docstrings, before wrapping."""
 
