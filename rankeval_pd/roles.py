@@ -113,8 +113,8 @@ class ItemRoles(_Shared, total=False):
 Weight = Literal["item", "group"]
 SeedVariance = Literal["each", "pooled"]
 QueryTies = Literal["trec", "shared", "expected"]
-QueryMissing = Literal["absent", "raise"]
-Unjudged = Literal["negative", "skip", "raise"]
+QueryMissing = Literal["absent"]
+Unjudged = Literal["negative", "skip"]
 PartlyJudged = Literal["estimate", "bounds"]
 
 
@@ -183,8 +183,8 @@ MEANINGS: dict[str, str] = {
     "higher_is_better": "Whether a higher score is better. The default depends on the metric.",
     "details": "True returns all columns. The default is a short table (:func:`set_options`).",
     "progress": "Whether to show a progress bar. By default, the bar appears after two seconds.",
-    "unjudged": "How unlabeled candidates are treated: negative, skip (excluded) or raise. For"
-    " methods that support partly judged candidates, pass estimate or bounds.",
+    "unjudged": "How unlabeled candidates are treated: negative or skip (excluded). The default is"
+    " an error. For methods that support partly judged candidates, pass estimate or bounds.",
 }
 """The description of each role for docstrings, before wrapping."""
 
@@ -456,16 +456,15 @@ AdjustOver = Literal["all", "group"]
 ListsAdjustOver = Literal["all", "n", "group"]
 EachAdjustOver = Literal["n", "group"]
 Alternative = Literal["two-sided", "greater", "less"]
-AreaInterval = Literal["newcombe", "delong", "logit"]
+AreaInterval = Literal["newcombe", "delong"]
 AreaKind = Literal["roc", "ap"]
-ComparedKind = Literal["roc", "ap", "partial", "bedroc", "enrichment"]
+ComparedKind = Literal["roc", "ap", "partial", "bedroc"]
 AreaTest = Literal["t", "delong"]
 Bound = Literal["critical", "discrete", "interpolated", "parametric"]
 CalibrationInterval = Literal["clopper-pearson", "systems"]
 ComparedShare = Literal["precision", "recall", "lift", "specificity", "npv"]
 DifferenceInterval = Literal["score", "newcombe", "miettinen-nurminen", "delta"]
 Draw = Literal["prefix", "random"]
-EqualScores = Literal["block", "mean"]
 Event = Literal["wild", "recentred", "strict", "zero", "bias-corrected"]
 GainInterval = Literal["wild", "bca", "percentile", "basic", "tango", "newcombe"]
 LawMethod = Literal["auto", "exact", "monte-carlo"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import inspect
+import re
 import subprocess
 import sys
 
@@ -112,6 +113,13 @@ def test_unknown_keywords_of_functions_without_data(ask, meant):
         ask()
 
 
+def test_options_that_went_lead_to_what_to_do_instead():
+    for row, advice in errors.GONE.items():
+        *method, option = row.split()
+        with pytest.raises(TypeError, match=re.escape(f"Unknown keyword {option!r}. {advice}")):
+            getattr(FRAME.rankeval, *(method or ["compare"]))(**{option: 1})
+
+
 @pytest.mark.parametrize("owner", [plotting, rankeval_pd.datasets, rankeval_pd])
 def test_arguments_that_are_missing_are_named(owner):
     """Those of methods are walked in test_refusals.py."""
@@ -154,7 +162,7 @@ def test_arguments_that_are_missing_are_named(owner):
         ("with_association_measures", {"cells": 4}, "pass the columns that contain O11"),
         ("with_association_measures", {"measures": {}}, "is empty"),
         ("difference_band", {"a": "x", "b": {}, "n": 5}, r"b: no column \{\}"),
-        ("compare_area", {"a": "x", "b": "y", "kind": "enrichment", "share": ODD}, "share="),
+        ("bedroc", {"alpha": ODD}, "alpha="),
     ],
 )
 def test_odd_options_of_rankings_are_named(df, method, options, message):

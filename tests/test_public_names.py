@@ -12,7 +12,6 @@ import pytest
 import rankeval_pd
 from rankeval_pd import roles
 from rankeval_pd.chance import random_tests as published_chance
-from rankeval_pd.curves import areas as ranking_areas
 from rankeval_pd.decisions.families import OVER, OVER_LISTS
 from rankeval_pd.errors import choices_of
 from rankeval_pd.lists import acceptance as acceptance_sets
@@ -70,8 +69,6 @@ def test_every_public_name_has_an_example():
 def test_choices_are_those_of_the_tables():
     """What type checkers know of an option is what it takes at run time."""
     wanted = {
-        roles.AreaInterval: ranking_areas.INTERVALS,
-        roles.AreaKind: ranking_areas.KINDS,
         roles.Adjustment: ADJUSTMENTS,
         roles.FamilyAdjustment: (*ADJUSTMENTS, *difference_regions.SWAPPED),
         roles.AdjustOver: OVER,

@@ -246,23 +246,12 @@ def _cluster_variance(
     return variance, freedom, effective, n_groups
 
 
-def delong(
-    area: FloatArray, found: AreaSpread, level: float, *, logit: bool
-) -> tuple[FloatArray, ...]:
-    """Return DeLong's limits, area ± z se, and the p-value for a test of area = 1/2.
-
-    The limits are for log(area / (1 - area)) with ``logit``; without variation, they are NaN.
-    """
-    z, error = z_of(level), found.error
-    with silent_division():
-        if logit:
-            far, error = np.log(area / (1.0 - area)), error / (area * (1.0 - area))
-            low, high = scipy.special.expit(far - z * error), scipy.special.expit(far + z * error)
-        else:
-            far, half = area - 0.5, z * np.where(error == 0.0, np.nan, error)
-            low, high = np.clip((area - half, area + half), 0.0, 1.0)
-        tail = scipy.special.ndtr(-np.abs(far) / np.where(error > 0.0, error, np.nan))
-    return low, high, 2.0 * tail
+def delong(area: FloatArray, found: AreaSpread, level: float) -> tuple[FloatArray, ...]:
+    """Return DeLong's limits, area ± z se, and p for a test of area = 1/2; NaN if se is 0."""
+    error = np.where(found.error > 0.0, found.error, np.nan)
+    half = z_of(level) * error
+    low, high = np.clip((area - half, area + half), 0.0, 1.0)
+    return low, high, 2.0 * scipy.special.ndtr(-np.abs(area - 0.5) / error)
 
 
 def newcombe_limits(area: FloatArray, found: AreaSpread, level: float) -> Limits:
@@ -549,23 +538,23 @@ def have_same_order(first: Ranking, second: Ranking) -> BoolArray:
 # proportions in two samples, and the derivatives of P are N+ fp / n^2 and -N- tp / n^2. The
 # influence of a positive is its own P minus the mean, plus its contribution to the lists of the
 # positives at or below its rank; that of a negative is its negative contribution to the same lists.
-# With tied scores, t / m positives are expected at each rank of a block.
 #
 # With the factor N+ / (N+ - 1), the variance is 1.3 to 2 times the true one with 5 positives, and
 # 1.0 to 1.6 times with 15. Without it, the ratio is 0.84 to 1.5, and the error rates of two-sample
 # tests at 5% reach 7.3% (``tests/simulations/average_precision.csv``).
 
 
-def influences(ranking: Ranking, *, ties: str = "blocks") -> Influence:
+def influences(ranking: Ranking) -> Influence:
     """Return average precision and the influences in O(N log N); NaN without positives.
 
-    The result is the mean over the orderings of ties if ``ties`` is "expected"; otherwise each
-    score is one block. A positive without a score contributes a precision of 0.
+    Each score is one block. A positive without a score contributes a precision of 0.
     """
-    lists = _RankedLists.of(ranking, ties)
-    at, inside, n, tp = lists.at, lists.inside, lists.n, lists.tp
+    at = Blocks.of(ranking)
+    # whether the ranking reaches each rank, and the list that ends with the rank's block
+    inside = np.arange(1, at.true.shape[-1] + 1) <= ranking.eligible.sum(axis=-1)[..., np.newaxis]
+    n, tp = np.maximum(at.end, 1), at.at_edges(at.tp)[1].astype(float)
     positive, negative = at.positive, at.total - at.positive
-    share = np.where(inside, lists.share, 0.0)
+    share = np.where(inside, at.true, 0.0)
     # given a positive, every other candidate is a positive with this probability
     random = (positive - 1.0) / np.maximum(at.total - 1.0, 1.0)
     with silent_division():
@@ -576,10 +565,10 @@ def influences(ranking: Ranking, *, ties: str = "blocks") -> Influence:
         value = (share * precision).sum(axis=-1, keepdims=True) / positive
         corrected = (share * others).sum(axis=-1, keepdims=True) / positive
         # contribution of a candidate to the lists of the positives at or below its rank
-        gained = lists.from_own_on(share * positive * (n - tp) / n**2) / positive
-        lost = lists.from_own_on(share * negative * tp / n**2) / positive
+        gained = _from_own_block_on(at, share * positive * (n - tp) / n**2) / positive
+        lost = _from_own_block_on(at, share * negative * tp / n**2) / positive
         drift = np.where(at.true, gained, 0.0).sum(axis=-1) / positive[..., 0]
-        own = lists.of_block(precision) / np.maximum(at.end - at.start, 1)
+        own = _of_block(at, precision) / np.maximum(at.end - at.start, 1)
         influence = _by_candidate(at, own - value + gained, -lost)
         scale = positive / np.where(positive > 1, positive - 1.0, np.nan)
         chance = np.where(inside, (1.0 + (n - 1.0) * random) / n, 0.0).sum(axis=-1)
@@ -595,42 +584,17 @@ def influences(ranking: Ranking, *, ties: str = "blocks") -> Influence:
     )
 
 
-class _RankedLists(NamedTuple):
-    """The candidates by rank (..., rank), and the list that gives the precision there."""
+def _of_block(at: Blocks, values: FloatArray) -> FloatArray:
+    """Return, for each rank, the sum of the values over the rank's block."""
+    before, after = at.at_edges(sums_before(values))
+    return np.asarray(after - before)
 
-    at: Blocks
-    inside: BoolArray  #: whether the ranking reaches this rank
-    n: IntArray  #: size of the list, 1 or more
-    tp: FloatArray  #: true positives in the list, given one at this rank
-    share: FloatArray  #: expected true positives at this rank: 0 or 1, or t / m in a tie
-    reach: FloatArray  #: fraction of the block's lists that contain the candidate
 
-    @classmethod
-    def of(cls, ranking: Ranking, ties: str) -> _RankedLists:
-        at = Blocks.of(ranking)
-        rank = np.arange(1, at.true.shape[-1] + 1)
-        inside = rank <= ranking.eligible.sum(axis=-1)[..., np.newaxis]
-        before, after = at.at_edges(at.tp)
-        if ties != "expected":  # each block corresponds to a single list, which ends with the block
-            n, share = np.maximum(at.end, 1), at.true.astype(float)
-            return cls(at, inside, n, after.astype(float), share, np.ones(share.shape))
-        # given a positive at a rank of a block, (t - 1) / (m - 1) are expected at earlier ranks
-        size = np.maximum(at.end - at.start, 1)
-        ahead = (rank - at.start - 1) * (after - before - 1) / np.maximum(size - 1, 1)
-        n, share = np.broadcast_to(rank, at.true.shape), (after - before) / size
-        return cls(at, inside, n, before + 1.0 + ahead, share, (rank - at.start) / size)
-
-    def of_block(self, values: FloatArray) -> FloatArray:
-        """Return, for each rank, the sum of the values over the rank's block."""
-        before, after = self.at.at_edges(sums_before(values))
-        return np.asarray(after - before)
-
-    def from_own_on(self, values: FloatArray) -> FloatArray:
-        """Return, for each rank, the sum over the lists that contain its candidate."""
-        values = np.where(self.inside, values, 0.0)
-        below = sums_before(values[..., ::-1])[..., ::-1]
-        later: FloatArray = np.take_along_axis(below, self.at.end, axis=-1)
-        return later + self.of_block(values * self.reach)
+def _from_own_block_on(at: Blocks, values: FloatArray) -> FloatArray:
+    """Return, for each rank, the sum of the values from the rank's block on."""
+    below = sums_before(values[..., ::-1])[..., ::-1]
+    later: FloatArray = np.take_along_axis(below, at.end, axis=-1)
+    return later + _of_block(at, values)
 
 
 def ap_limits(
@@ -775,27 +739,6 @@ def area_between(ranking: Ranking, least: float, most: float) -> Influence:
     value = (most * found.value - least * below.value) / width
     influence = (most * found.influence - least * below.influence) / width
     return found._replace(value=value, influence=influence)
-
-
-def found_early(ranking: Ranking, share: float) -> Influence:
-    """Return the recall of a list with this fraction of the candidates, also of a split block.
-
-    A candidate above the end pushes one out. The expected loss of positives is the precision
-    between half and 1.5 times the list size (Jiang and Zhao 2015).
-    """
-    at = Blocks.of(ranking)
-    size = np.ceil(share * at.total - 1e-9)
-    ends = [np.clip(np.rint(x * size), 0, at.total).astype(np.int64) for x in (0.5, 1.5)]
-    first, last = (np.take_along_axis(at.tp, x, axis=-1) for x in ends)
-    with silent_division():
-        inside = np.clip((size - at.start) / np.maximum(at.end - at.start, 1), 0.0, 1.0)
-        local = (last - first) / (ends[1] - ends[0])
-        value = np.where(at.true, inside, 0.0).sum(axis=-1, keepdims=True) / at.positive
-        others = local * (at.total - at.positive) / at.positive
-        influence = _by_candidate(at, inside * (1.0 - local), -inside * others)
-    known = (at.positive > 0) & (at.total > at.positive)
-    value = np.where(known, value, np.nan)[..., 0]
-    return Influence(value, influence, ranking.gold, ranking.present)
 
 
 def with_end_pairs(ranking: Ranking) -> Ranking:

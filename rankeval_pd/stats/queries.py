@@ -171,8 +171,6 @@ def _descending32(score: FloatArray) -> np.ndarray[tuple[int, ...], np.dtype[np.
 # The values match those of trec_eval to the last bit: sums are added in rank order, and logarithms
 # come from the C library. An undefined metric, such as recall without positives, is NaN.
 
-_INFAP_EPSILON = 0.00001  # smoothing of inferred AP, as in trec_eval
-
 
 class MetricRequest(NamedTuple):
     """A metric with its parameters."""
@@ -353,26 +351,6 @@ def _bpref(run: MetricRun) -> FloatArray:
     return ratio_or_nan(retrieved.add(share, run.hit), total)
 
 
-def _inferred_ap(run: MetricRun) -> FloatArray:
-    """Return inferred average precision; grades below 0 mark unjudged pool documents.
-
-    The expected precision at a positive at rank j + 1 is 1/(j + 1) + j/(j + 1) A B. A is the
-    fraction of the documents above this rank that are in the pool, and B is the fraction of the
-    judged documents above this rank that are positive (Yilmaz and Aslam 2006).
-    """
-    retrieved, hit = run.retrieved, run.hit
-    negative = (retrieved.grade >= 0.0) & ~hit
-    before = (retrieved.running(hit) - 1).astype(float)
-    wrong, unknown = retrieved.running(negative), retrieved.running(retrieved.grade < 0.0)
-    j = retrieved.rank.astype(float)
-    with silent_division():
-        pooled = (before + wrong + unknown) / j
-        relevant = (before + _INFAP_EPSILON) / (before + wrong + 2 * _INFAP_EPSILON)
-        term = 1.0 / (j + 1.0) + j / (j + 1.0) * pooled * relevant
-    total = retrieved.add(np.where(j == 0.0, 1.0, term), hit)
-    return ratio_or_nan(total, run.positives)
-
-
 def _rank_biased_precision(run: MetricRun) -> FloatArray:
     """Return rank-biased precision, for a reader with a fixed probability of continuing."""
     p, retrieved = run.request.persistence, run.retrieved
@@ -406,18 +384,6 @@ def judged_share(run: MetricRun) -> FloatArray:
     return ratio_or_nan(retrieved.tally(known), size)
 
 
-def auc(run: MetricRun) -> FloatArray:
-    """Return the area under the ROC curve of the retrieved documents; ties count 1/2."""
-    retrieved, result = run.retrieved, run.retrieved.tally(run.hit)
-    others = retrieved.size - result
-    block = tie_blocks(run)
-    of = block.query
-    # negatives below each block; negatives in the block count 1/2
-    below = retrieved.size[of] - block.start - block.size - (result[of] - block.before - block.hits)
-    wins = block.hits * (below + 0.5 * (block.size - block.hits))
-    return ratio_or_nan(sums_by_query(of, wins, retrieved.n_queries), result * others)
-
-
 QUERY_METRICS: dict[str, Kernel] = {
     "P": _set_measure,
     "R": _set_measure,
@@ -430,10 +396,8 @@ QUERY_METRICS: dict[str, Kernel] = {
     "IPrec": _interpolated_precision,
     "Rprec": _r_precision,
     "Bpref": _bpref,
-    "infAP": _inferred_ap,
     "RBP": _rank_biased_precision,
     "ERR": _expected_reciprocal_rank,
     "Judged": judged_share,
-    "AUC": auc,
 }
 """Maps each name in ir_measures to a metric."""

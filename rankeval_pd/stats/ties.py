@@ -548,6 +548,5 @@ EXPECTED_METRICS: dict[str, Kernel] = {
     "Rprec": mean_r_precision,
     "RBP": mean_rbp,
     "Judged": mean_judged,
-    "AUC": queries.auc,
 }
 """The metrics with a closed form."""

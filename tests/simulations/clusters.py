@@ -382,7 +382,7 @@ def areas(a, cluster):
 def compared_areas(a, b, cluster, of):
     """Return the differences of area and average precision, their limits and p-values."""
     roc = area_differences.roc_gap(a, b, cluster, test="t", alternative="two-sided")
-    ap = precision_gap(a, b, cluster, alternative="two-sided", ties="blocks")
+    ap = precision_gap(a, b, cluster, alternative="two-sided")
     result = {}
     for call, found, interval in (
         ("compare_area", roc, area_differences.OF_ROC_GAP),

@@ -631,9 +631,7 @@ SEEDED = {
         ("(tp - 1.0) / (n - 1.0), 0.0)", "tp / n, 0.0)"),
         ("positive / np.where(positive > 1, positive - 1.0, np.nan)", "positive / positive"),
         ("share * negative * tp / n**2", "share * negative * tp / n"),
-        ("(after - before - 1) / np.maximum(size - 1, 1", "(after - before) / np.maximum(size, 1"),
         ("(positive - 1.0) / np.maximum(at.total - 1.0, 1.", "positive / np.maximum(at.total, 1."),
-        ("share, (rank - at.start) / size", "share, (rank - at.start - 1) / size"),
     ],
     ("areas.py", "curves/areas curves/area_differences lists/groups stats/areas"
      " stats/differences"): [
@@ -712,9 +710,7 @@ SEEDED = {
         ("for i in range(2, size + 2)", "for i in range(3, size + 3)"),
         ("total[retrieved.query])\n    return ratio_or_nan",
          "total[retrieved.query] + 1)\n    return ratio_or_nan"),
-        ("j / (j + 1.0) * pooled", "pooled"),
         ("/ 2.0**request.top", "/ 2.0 ** (request.top - 1)"),
-        ("0.5 * (block.size - block.hits)", "(block.size - block.hits)"),
         ("(1.0 - p) * p ** retrieved", "p ** retrieved"),
         ("stop * reaching / (rank + 1.0)", "stop * reaching / (rank + 2.0)"),
     ],
@@ -850,14 +846,11 @@ SEEDED = {
     ("curves/early_retrieval.py", "curves/early_retrieval curves/areas curves/area_differences"
      " lists/measure_ranks lists/acceptance decisions/averages decisions/verdicts"
      " judging/annotation words_by_hand"): [
-        ("(1.0 - high, 1.0 - low), True", "(low, high), True"),
-        ("Ranking.of(-score, ~ranking.gold,", "Ranking.of(-score, ranking.gold,"),
         ("least = 0.5 * sum(limits)", "least = sum(limits)"),
         ("0.5 * columns[\"se\"] / (1.0 - least)", "columns[\"se\"] / (1.0 - least)"),
         ("np.fmin(low, lower)", "np.fmax(low, lower)"),
         ("np.fmax(high, higher)", "np.fmin(high, higher)"),
         ("more.error, freedom", "by.error, freedom"),
-        ("np.where(np.isnan(ranking.score), -np.inf, ranking.score)", "ranking.score"),
         ("names.index(\"measure\") + 1", "names.index(\"measure\") + 2"),
         ("level, target=\"nbest\")", "level, target=\"region\")"),
     ],
