@@ -26,8 +26,9 @@ from rankeval_pd.errors import (
 )
 from rankeval_pd.options import Capabilities
 from rankeval_pd.roles import FamilyAdjustment, MeanTest, QueryRoles
-from rankeval_pd.stats import EXPECTED_METRICS, AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.queries import (
+    EXPECTED_METRICS,
     QUERY_METRICS,
     Judgments,
     MetricRequest,
@@ -341,9 +342,6 @@ def frame_values(
     n_queries = len(keys)
     judged = judgments(queries.query, grade, n_queries)
     check_grades(named, judged)
-    kernels = QUERY_METRICS
-    if chosen.ties == "expected":
-        kernels = EXPECTED_METRICS
     shape = n_queries, len(queries.measures), len(named)
     value, size = np.empty(shape), np.empty(shape[:2], dtype=np.int64)
     low, high, share = np.full((3, *shape), np.nan)
@@ -356,16 +354,19 @@ def frame_values(
         retrieved = ranked(score=score, tie_ranks=queries.tie_ranks)
         size[:, place] = retrieved.size
         reversed_in.append(retrieved.reversed_queries(chosen.min_grade))
-        worst = best = retrieved
+        worst = best = ordered = retrieved.in_order()
         if ranges and (retrieved.block_size > 1).any():
-            worst = ranked(score=score, tie_ranks=gain.__getitem__)
-            best = ranked(score=score, tie_ranks=(-gain).__getitem__)
+            worst = ranked(score=score, tie_ranks=gain.__getitem__).in_order()
+            best = ranked(score=score, tie_ranks=(-gain).__getitem__).in_order()
+        asked = ordered
+        if chosen.ties == "expected":
+            asked = retrieved
         for number, one in enumerate(named):
-            value[:, place, number] = kernels[one.metric](MetricRun(one, judged, retrieved))
+            kernel = QUERY_METRICS[one.metric]
+            value[:, place, number] = kernel(MetricRun(one, judged, asked))
             if ranges:
                 tied[:, place, number] = retrieved.beyond(one.cutoff)
-                share[:, place, number] = judged_share(MetricRun(one, judged, retrieved))
-                kernel = QUERY_METRICS[one.metric]
+                share[:, place, number] = judged_share(MetricRun(one, judged, ordered))
                 low[:, place, number] = kernel(MetricRun(one, judged, worst))
                 high[:, place, number] = kernel(MetricRun(one, judged, best))
     for name, (below, defined) in zip(queries.measures, reversed_in, strict=True):

@@ -119,7 +119,6 @@ from rankeval_pd.stats.ranks import (
 )
 from rankeval_pd.stats.swaps import decided_swap_tests, enough_swaps, least_swaps, monte_carlo_error
 from rankeval_pd.stats.ties import (
-    EXPECTED_METRICS,
     Ends,
     TiedLists,
     order_ends,

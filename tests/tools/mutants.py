@@ -584,7 +584,7 @@ SEEDED = {
         ("sqrt(p_single * (1.0 - p_single) / drawn)", "sqrt(p_single * (1.0 - p_single)) / drawn"),
         ("(drawn + 1.0)) - 1.0, 0.0)", "(drawn + 1.0)), 0.0)"),
     ],
-    ("ties.py", "lists/regions_ties queries/per_query"): [
+    ("ties.py", "lists/regions_ties"): [
         ("[[start + 1, end]", "[[start, end]"),
         ("- found[1:, :3] - found[:3, 1:] + found", "- found[1:, :3] - found[:3, 1:] - found"),
         ("(self.edges[0] + self.edges[1]) / 2.0", "self.edges[0]"),
@@ -604,10 +604,6 @@ SEEDED = {
         ("(self.positive - gap + 1) // 2", "(self.positive - gap) // 3"),
         ("- center * difference[:, :draws]", "- 0.0 * difference[:, :draws]"),
         ("lists.p(alternative) / (1.0 +", "lists.p(alternative) / (1.0 + 0.0 *"),
-        ("np.maximum(block.size - block.hits + 1, 1)", "np.maximum(block.size - block.hits, 1)"),
-        ("(block.hits - 1) / np.maximum(block.size - 1,", "block.hits / np.maximum(block.size,"),
-        ("left = np.maximum(m - place, 1.0)", "left = np.maximum(m - place + 1.0, 1.0)"),
-        ("beside * (start + 1.0)) * inverse", "beside * start) * inverse"),
     ],
     ("lists/regions.py", "lists/regions_ties"): [
         ("sizes - pair.only,", "pair.only,"),
@@ -708,10 +704,15 @@ SEEDED = {
         ("np.lexsort((-score[rows], queries))", "np.lexsort((score[rows], queries))"),
         ("rank < self.request.cutoff", "rank <= self.request.cutoff"),
         ("for i in range(2, size + 2)", "for i in range(3, size + 3)"),
-        ("total[retrieved.query])\n    return ratio_or_nan",
-         "total[retrieved.query] + 1)\n    return ratio_or_nan"),
+        ("run.positives, run.positives[run.retrieved.query]",
+         "run.positives, run.positives[run.retrieved.query] + 1"),
         ("/ 2.0**request.top", "/ 2.0 ** (request.top - 1)"),
-        ("(1.0 - p) * p ** retrieved", "p ** retrieved"),
+        ("(1.0 - p) * p ** np", "p ** np"),
+        ("np.maximum(block.size - block.hits + 1, 1)", "np.maximum(block.size - block.hits, 1)"),
+        ("(block.hits - 1) / np.maximum(block.size - 1,", "block.hits / np.maximum(block.size,"),
+        ("left = np.maximum(m - place, 1.0)", "left = np.maximum(m - place + 1.0, 1.0)"),
+        ("beside * (start + 1.0)) * inverse", "beside * start) * inverse"),
+        ("(block.before + 1) / (start + 1.0), result)", "block.before / (start + 1.0), result)"),
         ("stop * reaching / (rank + 1.0)", "stop * reaching / (rank + 2.0)"),
     ],
     ("bootstrap.py", "stats/bootstrap stats/ranks stats/families systems/tests"
