@@ -146,6 +146,14 @@ def shown(value: object) -> str:
 
 #: options that went, alone or after the name of their method: what to do instead
 GONE = {
+    "compare ci": 'The interval is "score", which has at least the nominal coverage.',
+    "compare phi": "Pass phi= to nbest_precision, or groups= to compare clustered candidates.",
+    "compare threshold": "Acceptance sets: compare_thresholds(a, b, {measure: threshold}).",
+    **{
+        f"significant_ranges {option}": "The ranges come from tests, not from intervals."
+        for option in ("ci", "level", "target")
+    },
+    "significant_ranges phi": "Pass groups= to compare clustered candidates.",
     "unpaired_area test": "The areas are compared by Welch's t test.",
 }
 # keyword in other packages, without underscores: keyword in this package

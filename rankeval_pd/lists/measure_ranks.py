@@ -386,8 +386,7 @@ def measure_ranks(
         number of measures minus the number of significantly worse measures; ``tied_for_best``: True
         if no other measure is significantly better; ``tied``: for n-best lists, excluded candidates
         tied with the last candidate; ``letters``: two measures share a letter unless the measures
-        differ significantly; ``undecided``: whether more draws could change a decision about the
-        measure; ``ci_low_alone``, ``ci_high_alone``: the unadjusted interval.
+        differ significantly; ``ci_low_alone``, ``ci_high_alone``: the unadjusted interval.
 
     Warns
     -----
@@ -441,8 +440,6 @@ def ranked(
         names += ["p_value"]
         if how.adjust is not None:
             names += ["difference_low_alone", "difference_high_alone"]
-    if how.swapped:
-        names += ["undecided"]
     names += ["ci_low_alone", "ci_high_alone"]
     table = doors.below_door(_rank_table(data, how, roles, _rows_of_ranks, names))
     deciding = table.attrs.pop(_DECIDING, [])

@@ -17,6 +17,7 @@ from rankeval_pd.doors import (
     Candidates,
     Data,
     PairRanks,
+    Shares,
     Sizes,
     check_n,
     few_or,
@@ -35,11 +36,12 @@ from rankeval_pd.errors import (
     check_together,
     hushed,
     progress_bar,
+    refuse_combinations,
     warn,
     warn_of_thresholds,
 )
 from rankeval_pd.lists import groups
-from rankeval_pd.lists.groups import ListPair, check_joined, in_rows, list_weights, of_rows
+from rankeval_pd.lists.groups import ListPair, in_rows, list_weights, of_rows
 from rankeval_pd.options import Capabilities, can, with_options, with_roles
 from rankeval_pd.roles import BandOf, ListSizes, ProportionInterval, RankingRoles, Roles, Target
 from rankeval_pd.stats import (
@@ -69,6 +71,11 @@ LIST_COLUMNS = tuple(
 )
 AVERAGED_COLUMNS = tuple(
     "measure n tp precision recall lift ci_low ci_high n_queries n_missing".split()
+)
+#: options that cannot stand together, and what to do instead
+_REFUSED = (
+    *groups.of_all_groups("average", "ci target phi n"),
+    ("groups", "phi", "The overdispersion is estimated from the groups: omit phi=."),
 )
 
 
@@ -187,17 +194,19 @@ def nbest_precision(
     clustered = chosen.groups is not None
     kind = IntervalKind.of(ci, level, phi=phi, target=target, clustered=clustered)
     sizes = check_n(n)
-    if clustered and kind.phi > 1.0:
-        raise ValueError(
-            f"phi={phi:g} with groups: the overdispersion is estimated from the groups. Omit one of"
-            " the two."
-        )
+    passed = {
+        "average": average,
+        "ci": ci != "clopper-pearson" or None,
+        "groups": chosen.groups,
+        "n": isinstance(sizes, Shares) or None,  # lists of different sizes in each group
+        "phi": kind.phi > 1.0 or None,
+        "target": target != "region" or None,
+    }
+    refuse_combinations(passed, _REFUSED)
     columns: tuple[str, ...] = (*LIST_COLUMNS, "ci_low_best", "ci_high_best")
     noted: dict[str, Any] = {**kind._asdict(), "ties": chosen.ties}
     combine = None
     if average is not None:
-        only = {"ci": (ci, "clopper-pearson"), "target": (target, "region"), "phi": (phi, 1.0)}
-        check_joined(False, average, sizes, only)
         columns = AVERAGED_COLUMNS
         combine = partial(average_lists, average=average, level=kind.level)
         noted |= {"average": average, "ci": "korn-graubard"}
