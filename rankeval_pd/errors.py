@@ -146,6 +146,7 @@ def shown(value: object) -> str:
 
 #: options that went, alone or after the name of their method: what to do instead
 GONE = {
+    "choose_threshold youden": "Without precision= and recall=, J is maximized.",
     "compare ci": 'The interval is "score", which has at least the nominal coverage.',
     "compare phi": "Pass phi= to nbest_precision, or groups= to compare clustered candidates.",
     "compare threshold": "Acceptance sets: compare_thresholds(a, b, {measure: threshold}).",
@@ -154,6 +155,7 @@ GONE = {
         for option in ("ci", "level", "target")
     },
     "significant_ranges phi": "Pass groups= to compare clustered candidates.",
+    "with_association_measures cells": "Rename the columns to O11, O12, O21 and O22.",
     "unpaired_area test": "The areas are compared by Welch's t test.",
 }
 # keyword in other packages, without underscores: keyword in this package

@@ -347,7 +347,7 @@ SYNONYMS: Mapping[str, str] = _by_name(
         "acceptance_precision(threshold)": (
             "f1 sensitivity specificity tnr tpr classificationreport confusionmatrix"
         ),
-        "choose_threshold(youden=True)": "ks",
+        "choose_threshold()": "ks youden",
         'rankeval_pd.paper_table(table, "latex")': "tolatex",
         "paired_bootstrap()": "bootstrap ttest",
         "nbest_precision()": "confidenceinterval localprecision patk pk precision precisionatk",

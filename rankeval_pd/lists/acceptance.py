@@ -13,7 +13,14 @@ import pandas as pd
 from rankeval_pd import doors, stats
 from rankeval_pd.decisions import OF_PAIRED, OF_SETS, PAIR, Rows, decide, decision_columns
 from rankeval_pd.doors import Answer, Candidates, Data, tabulate
-from rankeval_pd.errors import check_choice, check_flag, check_share, is_known, unknown_name, warn
+from rankeval_pd.errors import (
+    check_choice,
+    check_share,
+    is_known,
+    refuse_combinations,
+    unknown_name,
+    warn,
+)
 from rankeval_pd.lists.groups import ListMembers, set_weights
 from rankeval_pd.lists.precision import IntervalKind, rates_of
 from rankeval_pd.lists.regions import REGION_COLUMNS, Comparison, region_tests
@@ -468,6 +475,7 @@ def _unless_unequal(
 # ---- Choose thresholds with a guarantee that accounts for the search
 
 COLUMNS = tuple("measure threshold n_accepted tp precision recall ci_low".split())
+_ONE_AIM = (("precision", "recall", "A threshold guarantees one of them: omit the other."),)
 
 
 @Capabilities(
@@ -485,7 +493,6 @@ def choose_threshold(
     *,
     precision: float | None = None,
     recall: float | None = None,
-    youden: bool = False,
     level: float = 0.95,
     **roles: Unpack[RankingRoles],
 ) -> Data:
@@ -501,10 +508,9 @@ def choose_threshold(
         that guarantees this precision, to accept as many candidates as possible.
     recall : float, optional
         Required recall of the accepted candidates, as an alternative to ``precision``. The function
-        returns the highest threshold that guarantees this recall.
-    youden : bool
-        Whether to maximize J = sensitivity + specificity - 1 instead of requiring a precision or
-        recall. The result contains a guaranteed lower limit for J in the population.
+        returns the highest threshold that guarantees this recall. By default, the function
+        maximizes J = sensitivity + specificity - 1, with a guaranteed lower limit for J in the
+        population.
     level : float
         Probability that the guarantees for all measures are correct simultaneously.
 
@@ -514,7 +520,7 @@ def choose_threshold(
         One row per measure (Dataset: dimension measure): ``measure``, ``threshold``, the cutoff
         score for acceptance; ``n_accepted``, ``tp``, ``precision`` and ``recall`` in the data;
         ``ci_low``: lower limit for the guaranteed quantity, adjusted for the search; ``youden``: J,
-        only with ``youden=True``. If no threshold satisfies the guarantee, ``threshold`` is NaN and
+        without ``precision`` and ``recall``. If no threshold satisfies the guarantee, ``threshold`` is NaN and
         no candidate is accepted.
 
     Warns
@@ -555,26 +561,17 @@ def choose_threshold(
     0    good   0.255544         924  180   0.194805  0.857143  0.802384
     1    fair  -0.157297        1203  180   0.149626  0.857143  0.802384
     """
-    check_flag("youden", youden)
-    if (precision is not None) + (recall is not None) + youden != 1:
-        raise ValueError(
-            f"precision={precision!r}, recall={recall!r}, youden={youden!r}: pass exactly one of"
-            " these, a required precision, a required recall, or youden=True."
-        )
-    if youden and Roles.of(roles).groups is not None:
-        raise ValueError(
-            "youden=True with groups: the lower limit of J assumes independent candidates. Pass"
-            " precision=... or recall=..., which support groups."
-        )
-    aim, wanted = "youden", 0.0
+    refuse_combinations({"precision": precision, "recall": recall}, _ONE_AIM)
+    aim, wanted, names = "youden", 0.0, (*COLUMNS, "youden")
     for name, share in (("precision", precision), ("recall", recall)):
         if share is not None:
-            aim, wanted = name, check_share(name, share)
+            aim, wanted, names = name, check_share(name, share), COLUMNS
+    if aim == "youden" and Roles.of(roles).groups is not None:
+        raise ValueError(
+            "groups: the lower limit of J assumes independent candidates. Pass precision=... or"
+            " recall=..., which support groups."
+        )
     level = check_share("level", level)
-
-    names: tuple[str, ...] = COLUMNS
-    if youden:
-        names += ("youden",)
     return tabulate(
         data,
         roles,
