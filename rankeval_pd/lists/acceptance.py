@@ -520,8 +520,8 @@ def choose_threshold(
         One row per measure (Dataset: dimension measure): ``measure``, ``threshold``, the cutoff
         score for acceptance; ``n_accepted``, ``tp``, ``precision`` and ``recall`` in the data;
         ``ci_low``: lower limit for the guaranteed quantity, adjusted for the search; ``youden``: J,
-        without ``precision`` and ``recall``. If no threshold satisfies the guarantee, ``threshold`` is NaN and
-        no candidate is accepted.
+        without ``precision`` and ``recall``. If no threshold satisfies the guarantee, ``threshold``
+        is NaN and no candidate is accepted.
 
     Warns
     -----

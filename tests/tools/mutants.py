@@ -824,7 +824,6 @@ SEEDED = {
         ("how.n_resamples < needed:", "how.n_resamples <= needed:"),
         ("        attrs[\"adjust_over\"]", "        attrs[\"over\"]"),
         ("        if how.adjust is not None:\n", "        if how.adjust is None:\n"),
-        ("    if how.swapped:\n        names", "    if how.adjust:\n        names"),
         ("if how.baseline is None:", "if how.baseline is not None:"),
         ("_lower=-table[\"value\"]", "_lower=table[\"value\"]"),
         ("families.get(BASELINE, tests)", "1 + families.get(BASELINE, tests)"),
