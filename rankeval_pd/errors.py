@@ -316,6 +316,14 @@ def refuse_combinations(
             raise ValueError(f"{option}= cannot stand beside {other}=. {advice}")
 
 
+def check_one(**given: object) -> None:
+    """Raise a ValueError unless exactly one of the options was passed."""
+    if sum(value is not None for value in given.values()) != 1:
+        passed = ", ".join(f"{name}={shown(value)}" for name, value in given.items())
+        names = " and ".join(f"{name}=..." for name in given)
+        raise ValueError(f"{passed}: pass exactly one of {names}.")
+
+
 def _as_float(argument: str, value: Any, allowed: str) -> float:
     """Return a number as a float, which is infinite if the number is too large."""
     if isinstance(value, bool | np.bool_) or not isinstance(

@@ -15,6 +15,7 @@ from rankeval_pd.decisions import OF_PAIRED, OF_SETS, PAIR, Rows, decide, decisi
 from rankeval_pd.doors import Answer, Candidates, Data, tabulate
 from rankeval_pd.errors import (
     check_choice,
+    check_one,
     check_share,
     is_known,
     refuse_combinations,
@@ -71,8 +72,7 @@ def acceptance_precision(
 
     Parameters
     ----------
-    data, level, phi, **roles
-        As in :func:`nbest_precision`.
+    data
     threshold : float or mapping
         A number for a single measure, or a mapping from measure to a number or list of numbers. A
         candidate is accepted if its score is at least the threshold (at most the threshold for
@@ -81,18 +81,21 @@ def acceptance_precision(
     n : int, float, sequence or range, optional
         Use the score of the n-th candidate as the threshold. A float below 1 is a fraction of the
         candidates. All candidates with this score are accepted.
-    ci : str
-        Kind of interval for each proportion, as in :func:`nbest_precision`.
+    ci
+    level
+    phi
+    **roles
+        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------
     DataFrame or Dataset
         One row per measure and threshold (Dataset: dimensions measure and cut): ``measure``,
-        ``threshold``, ``n_accepted``, ``tp``, ``precision``, ``recall``, ``lift``, ``ci_low``,
-        ``ci_high``. For an empty set, precision is NaN and the interval is (0, 1). ``details=True``
-        adds ``specificity``, the proportion of negatives that are rejected; ``npv``, the proportion
-        of negatives among rejected candidates; ``f1``; ``youden`` = recall + specificity - 1; and
-        confidence limits such as ``recall_low``, ``recall_high`` and ``spec_low``. If you pass
+        ``threshold``, ``n_accepted``, ``tp``, ``precision``, ``recall``, ``ci_low``, ``ci_high``.
+        For an empty set, precision is NaN and the interval is (0, 1). ``details=True`` adds
+        ``lift``; ``specificity``, the proportion of negatives that are rejected; ``npv``, the
+        proportion of negatives among rejected candidates; ``f1``; ``youden`` = recall + specificity
+        - 1; and limits such as ``recall_low``, ``recall_high`` and ``spec_low``. If you pass
         ``n``, the result includes a column ``n`` (Dataset: dimensions measure and n).
 
     Notes
@@ -116,11 +119,7 @@ def acceptance_precision(
     1      G2      100.0           0   0        NaN     0.0  0.000000  1.000000
     """
     kind = IntervalKind.of(ci, level, phi=phi)
-    if (threshold is None) == (n is None):
-        raise ValueError(
-            f"threshold={threshold!r}, n={n!r}: pass either the lowest accepted score,"
-            " threshold=..., or the number of accepted candidates, n=..."
-        )
+    check_one(threshold=threshold, n=n)
     sizes = doors.check_n(n)
     able, attrs = can(acceptance_precision), kind._asdict()
     if sizes is not None:

@@ -381,101 +381,80 @@ def compare(
     Parameters
     ----------
     data
-    a, b : names of measures, optional
-        Measures to compare. ``b`` can be a list. Pass only ``a`` to compare one measure with every
-        other measure. By default all pairs are compared.
-    n : int, sequence of int, range or None
-        Sizes of the n-best lists. None means every n from 1 to the number of candidates.
+    a
+    b : name or list of names, optional
+        Second measure, or several.
+    n
     of
         Quantity to compare. "recall" is precision times n / N+, and "lift" is precision times N /
         N+, with the same test.
     test
-        Test for ``p_value``. None means "fisher" as in Evert (2004), which is conservative for
-        small regions. The mid-p test can exceed the level slightly. McNemar's test has little power
-        if positives are rare.
+        None means "fisher" as in Evert (2004), which is conservative for small regions. "midp" can
+        exceed the level slightly. "mcnemar" has little power if positives are rare.
     alternative
     margin : float, optional
-        Largest difference that is negligible in practice. ``margin`` adds ``p_equivalence``, the
-        p-value for a difference within ±margin. With "greater" or "less", ``margin`` adds
-        ``p_noninferior``, the p-value for a difference above -margin or below margin.
+        Largest negligible difference. Adds ``p_equivalence``, the p-value for a difference within
+        ±margin, or for one-sided alternatives ``p_noninferior``.
     alpha
     adjust
         Adjustment of p-values and intervals for all rows of a family. "max-t" uses the largest
-        difference over all n under random swaps, which exchange the two ranks of a candidate, and
-        multiplies p-values by the number of pairs. "max-t-stepdown" uses Holm's step-down method
-        across pairs. Measures with identical rankings are counted once.
+        difference over all n under random swaps of the two ranks of a candidate, and Bonferroni's
+        method across pairs ("max-t-stepdown": Holm's).
     adjust_over
-        Rows that form a family: all rows, the rows for each n, or the rows for each group in ``by``
-        (Dataset: each element of the batch dimensions).
-    n_resamples : int, optional
-        Number of random swaps for "max-t". None uses at least 999 swaps, and enough for adjusted
-        p-values as small as alpha / 10. With up to 20 list sizes, pairs near alpha get up to 64
-        times as many.
-    level : float
-        Confidence level of the interval for the difference. With ``adjust``, the intervals in a
-        family are simultaneous (see Notes for "bh" and "by").
+        Rows that form a family: all rows, the rows for each n, or the rows for each group.
+    n_resamples
+    level
     target
-        The quantity that the interval covers. "region" treats thresholds as fixed, as in Evert
-        (2004), with the wider limits of both targets for regions with fewer than 10 candidates.
-        "nbest" includes the variance of the thresholds.
+        What the interval covers. "region" treats thresholds as fixed, as in Evert (2004), and
+        "nbest" includes their variance.
     combine : bool
-        Whether to combine the groups in ``by`` (Dataset: all batch dimensions) in one exact
-        Cochran-Mantel-Haenszel test for each n, with each group as a stratum.
+        Whether to combine the groups in one exact Cochran-Mantel-Haenszel test for each n, with
+        each group as a stratum.
     average
         Whether to return one row for all groups. "macro" averages over groups, and "micro" divides
-        summed true positives by summed n. Both averages use Student's t over the groups.
+        summed true positives by summed n. Both use Student's t over the groups.
     **roles
         Column roles. See :func:`nbest_precision`.
 
     Returns
     -------
     DataFrame or Dataset
-        One row per pair and n (Dataset: dimensions pair and n, coordinates measure_a and
-        measure_b): ``measure_a``, ``measure_b``, ``n``, ``difference``, its limits ``ci_low`` and
-        ``ci_high`` (one-sided with "greater" or "less"), ``p_value``, ``p_adjusted`` (with
-        ``adjust``), ``p_equivalence`` or ``p_noninferior`` (with ``margin``, unadjusted), and
+        One row per pair and n (Dataset: dimensions pair and n): ``measure_a``, ``measure_b``,
+        ``n``, ``difference``, its limits ``ci_low`` and ``ci_high``, ``p_value``, ``p_adjusted``
+        (with ``adjust``), ``p_equivalence`` or ``p_noninferior`` (with ``margin``, unadjusted), and
         ``better``, the better measure if the difference is significant.
 
         ``details=True`` adds:
 
-        * ``precision_a``, ``precision_b`` (or those of recall or lift); ``overlap``: candidates in
-          both lists; ``n_only_a``, ``n_only_b``: candidates in only one list (the difference
-          regions); ``tp_only_a``, ``tp_only_b``: true positives in the regions; ``odds_ratio`` of
-          the regions; ``p_mid``: Fisher's mid-p;
-        * ``significant``; ``leaning``: the measure with the higher value, significant or not;
-        * ``cuts_tie``: whether a list excludes candidates with the list's last score; ``tie_low``,
+        * ``precision_a``, ``precision_b`` (or recall, lift); ``overlap``: candidates in both lists;
+          ``n_only_a``, ``n_only_b``: candidates in only one list (the difference regions);
+          ``tp_only_a``, ``tp_only_b``: true positives in the regions; ``odds_ratio`` of the
+          regions; ``p_mid``: Fisher's mid-p; ``significant``; ``leaning``: the measure with the
+          higher value;
+        * ``cuts_tie``: whether a list excludes candidates with its last score; ``tie_low``,
           ``tie_high``: 2.5% and 97.5% quantiles of the difference over random orders of equal
           scores; ``p_tie_low``, ``p_tie_high``: p-values at these quantiles; ``tie_decides``:
-          whether the order of equal scores can change the decision. ``ties="expected"`` averages
-          over all orders and omits the tie columns;
-        * ``p_stderr``: Monte Carlo standard error of p_adjusted, only with "max-t";
-        * ``ci_low_alone``, ``ci_high_alone``: the unadjusted interval, only with ``adjust``.
-
-        With ``combine``, counts are sums over groups, and ``n_groups`` and ``n_left_out`` count the
-        groups with and without lists of size n. With ``average``, ``n_queries`` and ``n_missing``
-        are the two counts.
+          whether this order can change the decision;
+        * ``p_stderr``: Monte Carlo error of p_adjusted; ``ci_low_alone``, ``ci_high_alone``: the
+          unadjusted interval; ``n_groups``, ``n_left_out`` or ``n_queries``, ``n_missing``: groups
+          with and without lists of size n, with ``combine`` or ``average``.
 
     Warns
     -----
     RankevalWarning
-        If target="region" and lists vary far more than regions at fixed thresholds; if p-values are
-        adjusted and rankings are identical; if ``tie_decides`` is True.
+        If lists vary far more than regions at fixed thresholds, or if ``tie_decides`` is True.
 
     Notes
     -----
-    The difference regions have equal size, so the two-sided p-value is twice the smaller tail
-    probability. The interval is Miettinen and Nurminen's with half a continuity correction, times
-    n_only / n, and includes 0 if the test is not significant.
-
-    "holm" and "bonferroni" use Bonferroni intervals. "bh" and "by" use the intervals of Benjamini
-    and Yekutieli (2005) at level 1 - R (1 - level) / m if R of m tests are significant. "max-t"
-    uses the bands of :func:`difference_band`. Its null hypothesis is that the two ranks of every
-    candidate are exchangeable given the gold label, and it takes O(n) per swap and pair.
+    The two-sided p-value is twice the smaller tail probability. The interval is Miettinen and
+    Nurminen's with half a continuity correction, times n_only / n. For regions with fewer than 10
+    candidates, the limits for "nbest" are used if they are wider. Intervals include 0 if the test
+    is not significant. Adjusted intervals are Bonferroni's, those of Benjamini and Yekutieli (2005)
+    with "bh" and "by", or the bands of :func:`difference_band` with "max-t".
 
     References
     ----------
-    Evert (2004), section 3.3, figure 3. Miettinen and Nurminen (1985), Comparative analysis of two
-    rates. Benjamini and Yekutieli (2005), False discovery rate-adjusted confidence intervals.
+    Evert (2004), section 3.3, figure 3. Miettinen and Nurminen (1985).
 
     Examples
     --------

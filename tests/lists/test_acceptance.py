@@ -99,7 +99,7 @@ def test_the_threshold_of_a_list(simulated):
     again = call.acceptance_precision({"good": found["threshold"].tolist()})
     pd.testing.assert_frame_equal(found[list(again.columns)], again, check_dtype=False)
     assert call.acceptance_precision(n=0.05)["n"].tolist() == [50]
-    with pytest.raises(ValueError, match="pass either"):
+    with pytest.raises(ValueError, match="pass exactly one"):
         simulated.rankeval.acceptance_precision()
 
 

@@ -163,7 +163,7 @@ def test_the_pairs_behind_the_ranks(four_measures):
 
 
 def test_ranks_are_of_lists_or_of_a_kind_of_area(four_measures):
-    with pytest.raises(ValueError, match="pass either"):
+    with pytest.raises(ValueError, match="pass exactly one of n="):
         four_measures.rankeval.measure_ranks()
-    with pytest.raises(ValueError, match="pass either"):
+    with pytest.raises(ValueError, match="pass exactly one of n="):
         four_measures.rankeval.measure_ranks(5, kind="ap")
