@@ -147,11 +147,21 @@ def shown(value: object) -> str:
 #: options that went, alone or after the name of their method: what to do instead
 GONE = {
     "bedroc_alpha": "BEDROC is compared with alpha=20, as Truchon and Bayly recommend.",
+    "choose_threshold youden": "Without precision= and recall=, J is maximized.",
+    "compare ci": 'The interval is "score", which has at least the nominal coverage.',
+    "compare phi": "Pass phi= to nbest_precision, or groups= to compare clustered candidates.",
+    "compare threshold": "Acceptance sets: compare_thresholds(a, b, {measure: threshold}).",
     "compare_area share": "Enrichment factors are compared by compare(n=share, of='lift').",
     "compare_area tpr": "Pass a range of false positive rates, fpr=...",
     "equal": "Each score is one block. per_query('AP', ties='expected') averages over tie orders.",
     "partial_area tpr": "Pass a range of false positive rates, fpr=...",
+    **{
+        f"significant_ranges {option}": "The ranges come from tests, not from intervals."
+        for option in ("ci", "level", "target")
+    },
+    "significant_ranges phi": "Pass groups= to compare clustered candidates.",
     "unpaired_area test": "The areas are compared by Welch's t test.",
+    "with_association_measures cells": "Rename the columns to O11, O12, O21 and O22.",
     "write_trec document": "Rename the column to document.",
     "write_trec grade": "Rename the column to grade.",
     "write_trec min_grade": "Pass grades of 0 and 1: frame.assign(grade=frame.grade >= ...).",
@@ -313,6 +323,14 @@ def refuse_combinations(
     for option, other, advice in table:
         if options.get(option) is not None and options.get(other) is not None:
             raise ValueError(f"{option}= cannot stand beside {other}=. {advice}")
+
+
+def check_one(**given: object) -> None:
+    """Raise a ValueError unless exactly one of the options was passed."""
+    if sum(value is not None for value in given.values()) != 1:
+        passed = ", ".join(f"{name}={shown(value)}" for name, value in given.items())
+        names = " and ".join(f"{name}=..." for name in given)
+        raise ValueError(f"{passed}: pass exactly one of {names}.")
 
 
 def _as_float(argument: str, value: Any, allowed: str) -> float:

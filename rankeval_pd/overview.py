@@ -347,10 +347,9 @@ SYNONYMS: Mapping[str, str] = _by_name(
         "acceptance_precision(threshold)": (
             "f1 sensitivity specificity tnr tpr classificationreport confusionmatrix"
         ),
-        "choose_threshold(youden=True)": "ks",
+        "choose_threshold()": "ks youden",
         'rankeval_pd.paper_table(table, "latex")': "tolatex",
         "paired_bootstrap()": "bootstrap ttest",
-        'compare(test="boschloo")': "boschloo",
         "nbest_precision()": "confidenceinterval localprecision patk pk precision precisionatk",
         "gain()": "cumulativegain",
         "roc()": "curve roccurve",
@@ -361,7 +360,7 @@ SYNONYMS: Mapping[str, str] = _by_name(
         "det()": "detcurve",
         "enrichment(share)": "ef enrichmentfactor",
         "partial_area(fpr)": "mcclish pauc partialauc",
-        "compare()": "fisher fisherexact pvalue significance test",
+        "compare()": "boschloo fisher fisherexact pvalue significance test",
         'compare(test="mcnemar")': "mcnemar",
         'with_association_measures("MI")': "mi npmi pmi",
         "paired_permutation()": "permutation permutationtest wilcoxon",

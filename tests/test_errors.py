@@ -69,8 +69,6 @@ def test_what_is_meant_is_named(frame):
         frame.rankeval(measures="A").compare()
     with pytest.raises(KeyError, match="'candidate'"):
         frame.rankeval(by="nobody").compare()
-    with pytest.raises(ValueError, match="cells contains 'O11'"):
-        tables.rankeval.with_association_measures("G2", cells={"O11": "O11"})
     assert "2 columns named" in repr(pd.concat([frame, frame["a"]], axis=1).rankeval)
 
 
@@ -139,10 +137,7 @@ def test_arguments_that_are_missing_are_named(owner):
 @pytest.mark.parametrize(
     ("method", "options", "message"),
     [
-        ("compare", {"test": "boschloo"}, r"test='boschloo' and n=None: .* Pass the list sizes"),
-        ("compare", {"phi": 2, "test": "fisher"}, r"phi=2 with test='fisher': exact .*score"),
-        ("compare", {"phi": 2, "adjust": "max-t"}, r"phi=2 with adjust='max-t': label swaps"),
-        ("compare", {"phi": np.nan}, r"phi=nan: pass a number from 1 to"),
+        ("nbest_precision", {"phi": np.nan}, r"phi=nan: pass a number from 1 to"),
         ("compare", {"ties": "best"}, r"ties='best' is supported only by nbest_precision, "),
         ("compare", {"rng": -1}, r"rng=-1: a seed must be 0 or more"),
         ("compare", {"rng": 1.5}, r"rng=1.5 is of type .*numpy.random.Generator"),
@@ -190,7 +185,7 @@ def test_missing_names_of_roles_are_no_names(df):
         (lambda: rankeval_pd.resample_counts(10**12, 10**12), "resamples of"),
         (lambda: rankeval_pd.precision_interval([1, 2, 3], [4, 5]), "do not broadcast"),
         (lambda: rankeval_pd.precision_interval(1, 10, phi=1e300), "phi="),
-        (lambda: rankeval_pd.precision_interval(1, 2**53), "n must be below"),
+        (lambda: rankeval_pd.precision_interval(1, 2**53), "n=9007199254740992: pass"),
         (lambda: rankeval_pd.expected_agreement(0.05, 100, None), "n_items_other=None"),
         (lambda: rankeval_pd.coverage_for([1, 2], [], 0.5), "do not broadcast"),
         (

@@ -130,7 +130,6 @@ def area(
       measure      area    ci_low   ci_high   chance
     0    good  0.551516  0.374956  0.704546  0.12245
     """
-    decisions.check_average(average)
     interval = _interval_kind(kind, ci)
     level = check_share("level", level)
     attrs: dict[str, Any] = {"kind": kind, "ci": interval, "level": level}

@@ -62,11 +62,7 @@ def rank_options(
     over: str = "n",
 ) -> RankOptions:
     """Check and return the options."""
-    if (n is None) == (kind is None):
-        raise ValueError(
-            f"n={n!r}, kind={kind!r}: pass either list sizes, n=..., or a criterion, kind='ap'"
-            " (average precision) or kind='roc' (area under the ROC curve)."
-        )
+    errors.check_one(n=n, kind=kind)
     errors.check_choice("kind", kind, (None, *KINDS))
     errors.check_choice("adjust", adjust, (None, *decisions.SWAPPED, *stats.ADJUSTMENTS))
     errors.check_choice("adjust_over", over, OVER_EACH)
@@ -355,8 +351,7 @@ def measure_ranks(
 
     Parameters
     ----------
-    data, **roles
-        As in :func:`nbest_precision`.
+    data
     n : int, sequence of int or range, optional
         Sizes of the n-best lists. Measures are ranked by the precision of n-best lists.
     kind
@@ -375,19 +370,18 @@ def measure_ranks(
         :func:`compare`, pairs near the level get up to 64 times as many swaps or draws.
     level : float
         Simultaneous confidence level for all values, and separately for all ranks.
+    **roles
+        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------
     DataFrame or Dataset
         One row per measure, best measure first (Dataset: dimension measure, in column order), or
-        one row per measure and n. The columns are ``measure``, ``n``, ``value``, ``ci_low``,
-        ``ci_high``; ``rank``: 1 for the best measure (equal values share the better rank);
-        ``rank_low``: one plus the number of significantly better measures; ``rank_high``: the
-        number of measures minus the number of significantly worse measures; ``tied_for_best``: True
-        if no other measure is significantly better; ``tied``: for n-best lists, excluded candidates
-        tied with the last candidate; ``letters``: two measures share a letter unless the measures
-        differ significantly; ``undecided``: whether more draws could change a decision about the
-        measure; ``ci_low_alone``, ``ci_high_alone``: the unadjusted interval.
+        one row per measure and n. The columns are those of :func:`summary`: ``measure``, ``n``,
+        ``value``, ``ci_low``, ``ci_high``, ``rank_low`` (one plus the number of significantly
+        better measures), ``rank_high`` (the number of measures minus the number of significantly
+        worse measures) and ``letters``. ``details=True`` adds ``rank`` (equal values share the
+        better rank), ``tied_for_best``, ``tied`` and the unadjusted interval.
 
     Warns
     -----
@@ -441,8 +435,6 @@ def ranked(
         names += ["p_value"]
         if how.adjust is not None:
             names += ["difference_low_alone", "difference_high_alone"]
-    if how.swapped:
-        names += ["undecided"]
     names += ["ci_low_alone", "ci_high_alone"]
     table = doors.below_door(_rank_table(data, how, roles, _rows_of_ranks, names))
     deciding = table.attrs.pop(_DECIDING, [])

@@ -109,7 +109,7 @@ def summary(
         * ``tied``, for n-best lists: excluded candidates tied with the last candidate;
         * ``letters``, without ``baseline`` only: two measures share a letter if and only if the
           measures do not differ significantly; ``p_value``, ``difference_low_alone``,
-          ``difference_high_alone``: unadjusted results; ``undecided``: see :func:`measure_ranks`.
+          ``difference_high_alone``: unadjusted results.
 
         For a Dataset of candidates, the result has the batch dimensions, with measures in the
         original order. For a Dataset of items, the result has a row dimension.

@@ -38,7 +38,6 @@ from rankeval_pd.roles import (
     Bound,
     CalibrationInterval,
     CurveInterval,
-    DifferenceInterval,
     Event,
     FamilyAdjustment,
     Form,
@@ -554,7 +553,6 @@ class ComparisonPlot(LevelPlot, total=False):
 
     test: RegionTest | None
     alternative: Alternative
-    ci: DifferenceInterval
     target: Target
 
 

@@ -26,12 +26,10 @@ from rankeval_pd.stats.clusters import (
     whole_spread,
 )
 from rankeval_pd.stats.differences import (
-    DIFFERENCE_INTERVALS,
     Parts,
     accuracy_power,
     corrected_score,
     correlated_limits,
-    delta_method,
     interval_p,
     margin_name,
     overlap_difference,
@@ -128,7 +126,6 @@ from rankeval_pd.stats.ties import (
 from rankeval_pd.stats.two_by_two import (
     ALTERNATIVES,
     Pilot,
-    boschloo,
     discordant_test,
     drawn_laws,
     fisher_power,

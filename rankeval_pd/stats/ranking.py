@@ -668,52 +668,6 @@ class Walk(NamedTuple):
         return np.asarray(np.cumsum(counted, axis=1))
 
 
-class TrueSlots(NamedTuple):
-    """The first slots, used for sums over the ranks of true positives."""
-
-    keys: Keys  #: (slot)
-    flip: Keys  #: (slot): all bits set for a slot of a, none for a slot of b
-    true: IntArray  #: slots of true positives
-
-    @classmethod
-    def of(cls, slots: Slots, gold: BoolArray, keys: Keys, reach: int) -> TrueSlots:
-        """Return the first ``reach`` slots."""
-        candidate = slots.candidate[:reach]
-        flip = np.uint64(0) - slots.from_a[:reach].astype(np.uint64)
-        return cls(keys[candidate], flip, np.flatnonzero(gold[candidate]))
-
-    def sums(
-        self, weight: FloatArray, most: int, seed: int, start: int, stop: int, *, whole: bool
-    ) -> FloatArray | None:
-        """Return the total weight (by rank from 0) in the first ranking minus the second: (draw).
-
-        None if a list of size ``most`` ends outside the slots, unless they are the ``whole``.
-        """
-        # (slot): one bit for each draw, set if the first ranking has the slot
-        bits = words(self.keys, seed, start, stop)[:, 0] ^ self.flip
-        octets = bits.astype("<u8").view(np.uint8).reshape(-1, 8)
-        place, sums = (self.true + 1).astype(np.int32), np.empty(stop - start)
-        own = np.zeros(-(-self.keys.size // 8) * 8, dtype=np.uint8)  # (slot), one draw, 0 or 1
-        before = np.zeros(own.size // 8 + 1, dtype=np.int32)  # per eight slots
-        octet = octets[:, 0]
-        for draw in range(stop - start):
-            if draw % 8 == 0:
-                octet = octets[:, draw // 8].copy()
-            np.bitwise_and(octet, 1, out=own[: octet.size])
-            octet >>= 1
-            # each byte of the product is a running sum over the bytes of eight slots
-            within = (own.view("<u8") * np.uint64(0x0101010101010101)).view(np.uint8)
-            np.cumsum(within[7::8], dtype=np.int32, out=before[1:])
-            if not whole and min(before[-1], octet.size - before[-1]) < most:
-                return None
-            up_to = before.take(self.true >> 3)
-            up_to += within.take(self.true)
-            first = own.take(self.true)
-            ranks = (2 * up_to - place) * first + (place - up_to)  # in either ranking
-            sums[draw] = weight.take(ranks) @ (2.0 * first - 1.0)
-        return sums
-
-
 # ------- A candidate's random numbers depend only on the seed, the resample and the candidate's key
 #
 # Draws from a part of the data that contains all requested lists are therefore equal to draws from

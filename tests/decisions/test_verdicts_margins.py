@@ -372,12 +372,10 @@ def test_a_margin_is_a_positive_number(right, lists, margin):
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"threshold": {"good": 1.0, "fair": 1.0}}, "threshold"),
-        ({"n": 50, "phi": 1.5}, "phi"),
-        ({"n": 50, "target": "nbest"}, "target='nbest'"),
+        ({"n": 50, "target": "nbest"}, "margin= cannot stand beside target="),
         ({}, "n=None"),
-        ({"n": 50, "combine": True}, "margin=0.1"),
-        ({"n": 50, "average": "macro"}, "margin=0.1"),
+        ({"n": 50, "combine": True}, "combine= cannot stand beside margin="),
+        ({"n": 50, "average": "macro"}, "average= cannot stand beside margin="),
     ],
 )
 def test_comparisons_without_a_test_with_a_margin(lists, options, told):

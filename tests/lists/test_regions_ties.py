@@ -117,7 +117,9 @@ def test_the_larger_p_value_of_two(larger):
 
 def test_without_ties_means_are_the_lists():
     df = rankeval_pd.datasets.simulate_candidates(300)
-    shared = df.rankeval.compare("good", "fair", [20, 60], test="score", details=True)
+    shared = df.rankeval.compare("good", "fair", [20, 60], details=True)
+    counts = (shared[x] for x in ("tp_only_a", "n_only_a", "tp_only_b", "n_only_b"))
+    shared["p_value"] = score_test(*counts, "two-sided")
     means = df.rankeval(ties="expected").compare("good", "fair", [20, 60], details=True)
     same = [*SHOWN, "overlap", "n_only_a", "n_only_b", "tp_only_a", "tp_only_b", "odds_ratio"]
     for name in same:
@@ -175,10 +177,9 @@ def test_ranks_by_means_follow_the_comparisons(adjust):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"test": "fisher"}, "ties='expected' with test='fisher'"),
-        ({"phi": 2.0}, "ties='expected' with phi=2"),
-        ({"groups": "b"}, "ties='expected' with groups"),
-        ({"combine": True, "by": "b"}, "ties='expected' with combine=True"),
+        ({"test": "fisher"}, "ties= cannot stand beside test="),
+        ({"groups": "b"}, "ties= cannot stand beside groups="),
+        ({"combine": True, "by": "b"}, "ties= cannot stand beside combine="),
     ],
 )
 def test_what_means_have_no_version_of(given, said):
