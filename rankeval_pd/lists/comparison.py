@@ -504,7 +504,7 @@ def compare(
     if clustered:
         how, interval = replace(how, test="cluster", ci="cluster"), OF_CLUSTERS
     if means:
-        regions.check_means(data)
+        regions.check_means(data, swapped=how.swapped)
         how, interval, extra = replace(how, test="expected"), OF_MEANS, ()
     if target == "nbest" and not clustered:
         interval = OF_ERROR
@@ -557,7 +557,7 @@ def _rows_of_lists(candidates: Candidates, n: IntArray | None, *, how: Compariso
             advance = errors.nothing_moves
         for lists in doors.pair_lists(candidates, pairs, n, how.ties):
             if how.test == "expected":
-                columns = regions.mean_columns(lists, sizes, how=how, drawing=drawing)
+                columns = regions.mean_columns(lists, sizes, how.alternative)
             else:
                 columns = _region_columns(lists, sizes, how=how, drawing=drawing)
             columns["exists"] = lists.exists

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from functools import partial
-from typing import Any, Literal, Unpack, cast
+from typing import Any, Literal, Unpack
 
 import pandas as pd
 
@@ -70,8 +70,8 @@ def summary(
         Test for systems and queries, as in :func:`system_ranks`. "t" is the paired t test.
     adjust
         Adjustment for the tests of all pairs, as in :func:`measure_ranks`, or for the comparisons
-        with ``baseline``. "auto" means "max-t", or "holm" with ``test="t"``. The ranks always come
-        from tests of all pairs.
+        with ``baseline``. "auto" means "max-t", or "holm" with ``test="t"`` or
+        ``ties="expected"``. The ranks always come from tests of all pairs.
     adjust_over : {"n", "group"}, for queries {"metrics", "all"}
         For candidates, whether each n is a separate family or all n form one family. Each group in
         ``by`` is a separate family for candidates. For systems, all groups form one family.
@@ -145,9 +145,9 @@ def summary(
     """
     check_data(data)
     check_share("alpha", alpha)
-    adjust = cast("FamilyAdjustment | None", adjustment_of(test, adjust))
+    auto = adjust == "auto"
     options: dict[str, Any] = {
-        "adjust": adjust,
+        "adjust": adjustment_of(test, adjust),
         "n_resamples": n_resamples,
         "level": level,
         **roles,
@@ -177,7 +177,9 @@ def summary(
     kind = None
     if n is None:
         kind = "ap"
-    how = rank_options(n, kind, adjust, n_resamples, level, baseline, over=adjust_over)
+    if auto and roles.get("ties") == "expected":  # swaps need lists of whole candidates
+        options["adjust"] = "holm"
+    how = rank_options(n, kind, options["adjust"], n_resamples, level, baseline, over=adjust_over)
     summarize = partial(ranked, data, how, VERDICT)
     result = with_verdicts(summarize(roles), data, roles, summarize)
     _warn_of_many_groups(result)

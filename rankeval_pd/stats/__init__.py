@@ -121,7 +121,6 @@ from rankeval_pd.stats.ties import (
     TiedLists,
     order_ends,
     ranking_alone,
-    tied_swap_tests,
 )
 from rankeval_pd.stats.two_by_two import (
     ALTERNATIVES,

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy
 
 from rankeval_pd.stats import distributions, swaps
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
@@ -25,7 +24,6 @@ TAIL = 0.025  # fraction of the tie orders in each tail
 _Z = 1.959963984540054  # normal quantile for TAIL
 _FEW = 3.0  # standard deviation above which the distribution over tie orders is treated as normal
 _NONE = 1e-9  # smaller numbers of candidates are rounding errors
-_AT_ONCE = 4_000_000  # number of sums of draws in memory
 
 
 def ranking_alone(side: Ranking, at: tuple[Any, ...], present: BoolArray) -> Ranking:
@@ -148,18 +146,6 @@ class TiedLists:
         """The precision around the end of each list."""
         total = np.array([self.gold.size])
         return [edge_precision(x.cumulated("expected"), self.n, total) for x in self.pair]
-
-    @property
-    def center(self) -> FloatArray:
-        """The precision among the candidates that move when swaps change the list lengths."""
-        return (self.edges[0] + self.edges[1]) / 2.0
-
-    @cached_property
-    def spread(self) -> FloatArray:
-        """The standard deviation of the difference over swaps; 0 for equal lists."""
-        label = np.arange(2.0)[:, np.newaxis]
-        spread = np.sqrt(self.summed((self.differ * (label - self.center)) ** 2))
-        return np.where(spread > _NONE, spread, 0.0)
 
     def effective(self) -> tuple[FloatArray, FloatArray]:
         """Return the effective number of whole candidates in each region (Kish 1965)."""
@@ -306,72 +292,3 @@ def _upper_point(
         return np.asarray(np.exp(above) <= TAIL)
 
     return distributions.first_near(enough, *distributions.support(size, tp, taken), guess)
-
-
-# ----------------------------------------------------- Swap tests for means over tie orders
-
-
-def tied_swap_tests(
-    lists: TiedLists,
-    alternative: str,
-    *,
-    n_resamples: int,
-    seed: int,
-    advance: Callable[[int], object] = lambda _: None,
-) -> swaps.SwapTests:
-    """Return the fraction of swaps whose difference in means reaches the observed one.
-
-    A swap exchanges the two weights of a candidate. Lists that become longer or shorter lose or
-    gain candidates at the end. The size of the observed difference is derived from its p-value,
-    because swaps do not vary the labels in a region with few candidates.
-    """
-    p = lists.p(alternative) / (1.0 + (alternative == "two-sided"))
-    observed = -scipy.special.ndtri(p)
-    if alternative == "less":
-        observed = -observed
-
-    def drawn() -> Iterator[FloatArray]:
-        for block in _swapped_statistics(lists, n_resamples, seed):
-            yield block
-            advance(len(block))
-
-    return swaps.share_of_swaps(observed, drawn(), alternative, n_resamples)
-
-
-def _swapped_statistics(lists: TiedLists, n_resamples: int, seed: int) -> Iterator[FloatArray]:
-    """Yield the statistic under random swaps, (draw, n); candidates alike share a draw."""
-    n, back = np.unique(lists.n, return_inverse=True)
-    # the first requested n at which the weight is above 0, and the first at which it is 1
-    steps = [[np.searchsorted(n, level) for level in of] for of in lists.levels]
-    pairs = [np.unique(x * (n.size + 1) + y, return_inverse=True)[1] for x, y in steps]
-    code = (pairs[0] * (pairs[1].max(initial=0) + 1) + pairs[1]) * 2 + lists.gold
-    near = np.minimum(steps[0][0], steps[1][0]) < n.size
-    _, first, size = np.unique(code[near], return_index=True, return_counts=True)
-    cells = np.flatnonzero(near)[first]
-    true = lists.gold[cells][:, np.newaxis]
-    sums = [
-        [
-            scipy.sparse.csr_array(
-                (np.ones(cells.size)[inside], (step[inside], np.flatnonzero(inside))),
-                shape=(n.size, cells.size),
-            )
-            for step in (x[cells] for x in of)
-            for inside in [step < n.size]
-        ]
-        for of in steps
-    ]
-    at = np.searchsorted(lists.n, n, sorter=(by := np.argsort(lists.n, kind="stable")))
-    shares, center = [f[by[at], np.newaxis] for f in lists.shares], lists.center[by[at], np.newaxis]
-    spread = lists.spread[by[at], np.newaxis]
-    rng, width = np.random.default_rng(seed), max(1, _AT_ONCE // (2 * max(n.size, cells.size, 1)))
-    for start in range(0, n_resamples, width):
-        draws = min(width, n_resamples - start)
-        signs = 2.0 * rng.binomial(size[:, np.newaxis], 0.5, (cells.size, draws))
-        signs -= size[:, np.newaxis]
-        drawn = np.concatenate([signs, signs * true], axis=1)
-        difference: Any = 0.0
-        for sign, f, (above_0, full) in zip((1.0, -1.0), shares, sums, strict=True):
-            some, whole = (np.cumsum(x @ drawn, axis=0) for x in (above_0, full))
-            difference = difference + sign * (whole + f * (some - whole))
-        moved = difference[:, draws:] - center * difference[:, :draws]
-        yield np.where(spread > 0.0, moved / np.where(spread > 0.0, spread, 1.0), 0.0)[back].T

@@ -56,7 +56,6 @@ FINITE = {
     "stats.random_model._first_crossings": "the list sizes, at least one in each stretch",
     "stats.swaps.Swaps._at_many_n": "the candidates, four times as many each time",
     "stats.swaps.Swaps.counts": "the candidates, four times as many each time",
-    "stats.swaps.Swaps.sums": "the candidates, four times as many each time",
     "tables.apart": "the names of the result",
     "words.p_text": "the decimals, at most 12",
 }

@@ -578,7 +578,6 @@ SEEDED = {
     ("ties.py", "lists/regions_ties"): [
         ("[[start + 1, end]", "[[start, end]"),
         ("- found[1:, :3] - found[:3, 1:] + found", "- found[1:, :3] - found[:3, 1:] - found"),
-        ("(self.edges[0] + self.edges[1]) / 2.0", "self.edges[0]"),
         ("np.minimum(np.maximum(score, normal), 1.0)", "np.minimum(score, 1.0)"),
         ("np.minimum(np.maximum(score, normal), 1.0)", "np.minimum(normal, 1.0)"),
         ("self.only**2 / np", "self.only / np"),
@@ -591,10 +590,7 @@ SEEDED = {
         ("(of_a - whole) * g + (of_b - whole) * f", "(of_a - whole) * f + (of_b - whole) * g"),
         ("seen / (np.maximum(f, g) if self.cut_off else 1.0)", "seen / 1.0"),
         ("np.where(end, rank, rank.size + 1)", "np.where(end, rank, 0)"),
-        ("whole + f * (some - whole)", "whole + (some - whole)"),
         ("(self.positive - gap + 1) // 2", "(self.positive - gap) // 3"),
-        ("- center * difference[:, :draws]", "- 0.0 * difference[:, :draws]"),
-        ("lists.p(alternative) / (1.0 +", "lists.p(alternative) / (1.0 + 0.0 *"),
     ],
     ("lists/regions.py", "lists/regions_ties"): [
         ("sizes - pair.only,", "pair.only,"),
