@@ -175,7 +175,7 @@ def test_parametric_bound_solves_its_equation(p, prior):
 @pytest.mark.parametrize("p", [0.05, 1e-17, 1e-300])
 @pytest.mark.parametrize("prior", [0.01, 0.1862, 0.6])
 def test_parametric_bound_for_very_many(p, prior):
-    """A hundred thousand n, which go through a spline, against mpmath at a few of them."""
+    """A hundred thousand n, against mpmath at a few of them."""
     n = np.arange(1.0, 10**5 + 1.0)
     found = parametric_bound(p, n, prior)
     assert (np.diff(found) >= 0).all()
@@ -242,39 +242,20 @@ def boundaries(seed: int, total: int, positive: int) -> np.ndarray:
     return found
 
 
-@pytest.fixture(params=[True, False], ids=["jumps", "steps"])
-def either_way(request, monkeypatch):
-    """From one end of the boundary to the next, and from candidate to candidate."""
-    monkeypatch.setattr(random_model, "_jumps_cost_less", lambda *_: request.param)
-
-
-def check_orders(seed, total, positive):
+@pytest.mark.parametrize("seed", range(25))
+def test_every_order_counted(seed):
+    """All orders enumerated in fractions."""
+    rng = np.random.default_rng(seed)
+    total = int(rng.integers(1, 60))
+    positive = int(rng.integers(0, total + 1))
     asked = boundaries(seed, total, positive)
     found = crossing_probability(asked, Finite(total, positive))
     for row, p in zip(asked, found, strict=True):
         assert p == pytest.approx(float(exactly(row, total, positive)), rel=1e-13)
 
 
-@pytest.mark.parametrize("seed", range(25))
-def test_every_order_counted(seed, either_way):
-    """All orders enumerated in fractions."""
-    rng = np.random.default_rng(seed)
-    total = int(rng.integers(1, 60))
-    check_orders(seed, total, int(rng.integers(0, total + 1)))
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("shortest", [1, 3, 16])
-def test_stretches_of_many_rises_are_halved(shortest, monkeypatch):
-    """All orders counted: many rises, and few candidates of which any number may be positive."""
-    monkeypatch.setattr(random_model, "_SHORTEST_STRETCH", shortest)
-    monkeypatch.setattr(random_model, "_jumps_cost_less", lambda *_: True)
-    for seed in range(8):
-        check_orders(seed, 300, 130 + seed)
-
-
 @pytest.mark.parametrize("seed", range(10))
-def test_a_boundary_of_an_endless_sequence(seed, either_way):
+def test_a_boundary_of_an_endless_sequence(seed):
     asked = boundaries(seed, 40, 10 + seed)
     prior = (10 + seed) / 40
     found = crossing_probability(asked, Infinite(prior))
@@ -299,7 +280,7 @@ def test_no_boundary_is_never_reached_and_what_is_sure_always():
     ("level", "total", "positive"),
     [(1e-20, 300, 80), (1e-90, 500, 350), (1e-114, 700, 200), (1e-250, 900, 450)],
 )
-def test_tiny_probabilities(level, total, positive, either_way):
+def test_tiny_probabilities(level, total, positive):
     """All orders enumerated in integers."""
     population = Finite(total, positive)
     k = np.arange(1.0, total + 1.0)
@@ -311,7 +292,7 @@ def test_tiny_probabilities(level, total, positive, either_way):
 
 
 @pytest.mark.parametrize(("n_x", "n_y"), [(8, 12), (30, 50), (200, 37)])
-def test_smirnov_of_two_samples(n_x, n_y, either_way):
+def test_smirnov_of_two_samples(n_x, n_y):
     """Smirnov's test, whose statistic defines a different boundary."""
     total = n_x + n_y
     for seed in range(4):
@@ -329,7 +310,7 @@ def test_smirnov_of_two_samples(n_x, n_y, either_way):
 
 
 @pytest.mark.parametrize(("k", "count"), [(1000, 1), (5000, 464), (5000, 530), (1000, 40)])
-def test_what_nearly_every_ranking_reaches(k, count, either_way):
+def test_what_nearly_every_ranking_reaches(k, count):
     """One list in which hardly any ranking has fewer; a later list matters no more."""
     asked = np.full((2, 5102), np.inf)
     asked[:, k - 1] = count
