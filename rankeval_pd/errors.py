@@ -146,6 +146,8 @@ def shown(value: object) -> str:
 
 #: options that went, alone or after the name of their method: what to do instead
 GONE = {
+    "crossovers contiguous": "Runs have at least two sizes: select longer ones from the table.",
+    "random_test n_candidates": "Pass the number of candidates in the collection, pool=...",
     "unpaired_area test": "The areas are compared by Welch's t test.",
 }
 # keyword in other packages, without underscores: keyword in this package

@@ -88,7 +88,7 @@ def of_candidates(rng: np.random.Generator) -> pd.DataFrame:
     if kind == "sets":
         threshold = {name: [0.0, 1.0] for name in names[:2]}
         return call.compare(*names[:2], threshold=threshold, adjust=plain, **tested)
-    return call.crossovers(0.2, contiguous=1)
+    return call.crossovers(0.2)
 
 
 def of_systems(rng: np.random.Generator) -> pd.DataFrame:

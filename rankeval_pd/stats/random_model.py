@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
-from rankeval_pd.stats import distributions
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray, silent_division
 from rankeval_pd.stats.distributions import Finite, Infinite, Population, log_betainc, log_pmf
 
@@ -48,25 +47,18 @@ def bound(kind: str, p: float, n: FloatArray, population: Population) -> FloatAr
 
 def bounds(p: float, n: FloatArray, population: Population) -> Bounds:
     """Return the bounds at level p for lists of size n >= 1, in any order."""
-    n, back = np.asarray(n, dtype=float), None
-    if population.each:
-        (n, *columns), back = unique_rows(n, *vars(population).values())
-        population = type(population)(*columns)
+    n = np.asarray(n, dtype=float)
     lowest, highest = population.support(n)
     if p >= 1.0 - _EQUAL:  # every count has a probability of at most 1
-        result = Bounds(lowest, np.maximum(lowest - 1.0, 0.0), lowest)
-    elif (lowest == highest).all():  # if none or all are positive, the count is not random
-        result = Bounds(lowest, np.maximum(lowest - p, 0.0), lowest + 1.0)
-    else:
-        # the critical count c, P(X >= c) / p and P(X = c - 1) / p
-        critical, tail, below = _critical_tails(math.log(p), n, population)
-        # P(X > c - 1) = P(X >= c) is at most p, so the discrete bound is c - 1, or c if it equals p
-        discrete = critical - np.where(tail >= 1.0 - _EQUAL, 0.0, 1.0)
-        interpolated = np.maximum(critical - 1.0 + (tail - 1.0) / below, 0.0)
-        result = Bounds(discrete, interpolated, critical)
-    if back is None:
-        return result
-    return Bounds(*(x[back] for x in result))
+        return Bounds(lowest, np.maximum(lowest - 1.0, 0.0), lowest)
+    if (lowest == highest).all():  # if none or all are positive, the count is not random
+        return Bounds(lowest, np.maximum(lowest - p, 0.0), lowest + 1.0)
+    # the critical count c, P(X >= c) / p and P(X = c - 1) / p
+    critical, tail, below = _critical_tails(math.log(p), n, population)
+    # P(X > c - 1) = P(X >= c) is at most p, so the discrete bound is c - 1, or c if it equals p
+    discrete = critical - np.where(tail >= 1.0 - _EQUAL, 0.0, 1.0)
+    interpolated = np.maximum(critical - 1.0 + (tail - 1.0) / below, 0.0)
+    return Bounds(discrete, interpolated, critical)
 
 
 def unique_rows(*columns: AnyArray) -> tuple[list[Any], IntArray]:
@@ -178,13 +170,13 @@ def parametric_bound(p: float, n: FloatArray, prior: float | FloatArray) -> Floa
     n = np.asarray(n, dtype=float)
     if p >= 1.0 - _EQUAL:
         return np.zeros_like(n)
-    (n, priors), back = unique_rows(n, np.broadcast_to(prior, n.shape))
+    priors = np.broadcast_to(prior, n.shape)
     result = np.where(priors == 1.0, n, 0.0)
     # the root is above 0 if P(X > 0) is above p, which holds from some n onward
     above = (priors > 0.0) & (priors < 1.0)
     above[above] = -np.expm1(n[above] * np.log1p(-priors[above])) > p
     result[above] = _root(p, n[above], priors[above])
-    return result[back]
+    return result
 
 
 def _root(p: float, n: FloatArray, prior: FloatArray) -> FloatArray:
@@ -220,66 +212,6 @@ def _root(p: float, n: FloatArray, prior: FloatArray) -> FloatArray:
         prior = prior[keep]
         other, at_other, x = x[keep], at_x[keep], new[keep]
     return result
-
-
-# --------------------------------------------------------------------- Lists that end inside a tie
-#
-# With labels in random order, T0 positives are above a block of m tied candidates, which has t. A
-# list with j of the m has, averaged over their orderings, T0 + j t / m positives.
-
-_CELLS_AT_ONCE = 2**21  # cells (list, t) in an array: 16 MB
-_NEGLIGIBLE_LOG = 45.0  # exp(-45) = 3e-20 added to 1 changes nothing in float64
-
-
-def averaged_tails(
-    above: int, tp_above: int, size: int, tp: int, taken: IntArray, model: Population
-) -> tuple[FloatArray, FloatArray]:
-    """Return log P(at least the observed T0 + j t / m) and log P(more) for each number j."""
-    # the relevant counts t: adding one to the observed T0 or to the observed t gives a larger count
-    # for any j, and counts t that are far less likely than these two events do not change the sum
-    low, high = model.support(np.array([float(size)]))
-    in_block = np.arange(int(low[0]), int(high[0]) + 1)
-    whole = in_block.astype(float)
-    log_weight = model.tails(whole, np.full_like(whole, float(size))).pmf
-    near = np.isin(in_block, (tp, tp + 1))
-    t = in_block[near]
-    more = log_weight[near] + _conditional_log_tail(tp_above + tp + 1 - t, t, above, size, model)
-    matters = log_weight >= more.max() - _NEGLIGIBLE_LOG - np.log(log_weight.size)
-    in_block, log_weight = in_block[matters], log_weight[matters]
-    # with fewer positives in the block, more are needed above: T0 >= T0_observed + needed/m
-    missing = tp - in_block
-    given = float(above), float(size), model
-    table, first = None, missing
-    if taken.size > missing.size:
-        # compute each tail only once: all limits for each t, in one array (t, limit)
-        lowest, highest = np.minimum(missing, 0), np.maximum(missing, 0) + 1
-        counts = highest - lowest + 1
-        first = np.cumsum(counts) - counts - lowest
-        limits = np.arange(counts.sum()) - np.repeat(first, counts)
-        table = _conditional_log_tail(limits + tp_above, np.repeat(in_block, counts), *given)
-    ge, gt = np.empty(taken.size), np.empty(taken.size)
-    step = max(_CELLS_AT_ONCE // missing.size, 1)
-    for start in range(0, taken.size, step):
-        part = slice(start, start + step)
-        needed = taken[part, np.newaxis] * missing  # (j, t), in units of 1/m
-        # round up for "at least", and add one to the rounded-down value for "more"
-        for result, more in ((ge, -(-needed // size)), (gt, needed // size + 1)):
-            if table is not None:
-                tails = table[first + more]
-            else:
-                tails = _conditional_log_tail(more + tp_above, in_block, *given)
-            result[part] = np.logaddexp.reduce(log_weight + tails, axis=-1)
-    return np.minimum(ge, 0.0), np.minimum(gt, 0.0)  # rounding can push the sum above 1
-
-
-def _conditional_log_tail(
-    limit: IntArray, in_block: IntArray, above: float, size: float, model: Population
-) -> FloatArray:
-    """Return log P(T0 >= limit), given t positives in the block."""
-    if isinstance(model, Infinite):
-        return model.tails(limit.astype(float), np.full(limit.shape, above)).ge
-    rest, taken = np.array(max(model.total - size, 1.0)), np.array(above)
-    return distributions.tails(limit, rest, model.positive - in_block, taken).ge
 
 
 # -------------------------------- The probability that a random ranking reaches a boundary at any n
@@ -548,7 +480,7 @@ def _largest_level(
     alpha: float, at: Callable[[float], _LevelTrial], n: FloatArray, population: Population
 ) -> _LevelTrial:
     """Return the trial of the largest level that holds, closing a bracket from both ends."""
-    low, high = at(math.log(alpha / n.size)), at(math.log(alpha))
+    low, high = (at(math.log(alpha) - x) for x in (math.log(n.size), 0.0))
     if high.holds:
         return high
     behind = 0  # consecutive moves of the nearer end: the guess falls short

@@ -563,10 +563,6 @@ SEEDED = {
         ("counts, start, cells = [], [], place + 1, 0", "counts, start, cells = [], [], place, 0"),
         ("bool(reached <= alpha * (1.0", "bool(reached <= 2.0 * alpha * (1.0"),
         ("if steps.size < 2:", "if steps.size < 3:"),
-        ("(ge, -(-needed // size))", "(ge, needed // size)"),
-        ("(gt, needed // size + 1)", "(gt, -(-needed // size))"),
-        ("model.positive - in_block, taken).ge", "model.positive, taken).ge"),
-        ("_NEGLIGIBLE_LOG = 45.0", "_NEGLIGIBLE_LOG = 2.0"),
     ],
     ("swaps.py", "stats/swaps"): [
         ("/ (2.0 * only)), 1.0)", "/ only), 1.0)"),
