@@ -149,6 +149,7 @@ GONE = {
     "crossovers contiguous": "Runs have at least two sizes: select longer ones from the table.",
     "random_test n_candidates": "Pass the number of candidates in the collection, pool=...",
     "unpaired_area test": "The areas are compared by Welch's t test.",
+    "unpaired_area kind": "The samples are compared by ROC area: call area('ap', by=...) for each.",
 }
 # keyword in other packages, without underscores: keyword in this package
 _KEYWORDS = {

@@ -79,8 +79,7 @@ def of_candidates(rng: np.random.Generator) -> pd.DataFrame:
         more = pick(rng, {}, {"kind": "ap"}, {"test": "delong"})
         return call.compare_area(adjust=plain, alternative=side, level=level, **more)
     if kind == "unpaired":
-        more = pick(rng, {}, {"kind": "ap"})
-        return alone(by="part").unpaired_area(adjust=plain, alternative=side, level=level, **more)
+        return alone(by="part").unpaired_area(adjust=plain, alternative=side, level=level)
     if kind == "chance":
         return call.random_test(n, **pick(rng, {}, {"adjust": "envelope"}))
     if kind == "ranges":
