@@ -153,19 +153,22 @@ GONE = {
     "compare threshold": "Acceptance sets: compare_thresholds(a, b, {measure: threshold}).",
     "compare_area share": "Enrichment factors are compared by compare(n=share, of='lift').",
     "compare_area tpr": "Pass a range of false positive rates, fpr=...",
+    "crossovers contiguous": "Runs have at least two sizes: select longer ones from the table.",
     "equal": "Each score is one block. per_query('AP', ties='expected') averages over tie orders.",
     "partial_area tpr": "Pass a range of false positive rates, fpr=...",
-    **{
-        f"significant_ranges {option}": "The ranges come from tests, not from intervals."
-        for option in ("ci", "level", "target")
-    },
+    "random_test n_candidates": "Pass the number of candidates in the collection, pool=...",
     "significant_ranges phi": "Pass groups= to compare clustered candidates.",
+    "unpaired_area kind": "The samples are compared by ROC area: call area('ap', by=...) for each.",
     "unpaired_area test": "The areas are compared by Welch's t test.",
     "with_association_measures cells": "Rename the columns to O11, O12, O21 and O22.",
     "write_trec document": "Rename the column to document.",
     "write_trec grade": "Rename the column to grade.",
     "write_trec min_grade": "Pass grades of 0 and 1: frame.assign(grade=frame.grade >= ...).",
     "write_trec query": "Rename the column to query.",
+    **{
+        f"significant_ranges {option}": "The ranges come from tests, not from intervals."
+        for option in ("ci", "level", "target")
+    },
 }
 # keyword in other packages, without underscores: keyword in this package
 _KEYWORDS = {

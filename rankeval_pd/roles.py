@@ -360,8 +360,8 @@ class Roles:
         """Raise a ValueError if the method does not support this value of ``ties``."""
         if self.ties not in CUTTING:
             raise ValueError(
-                f"ties={self.ties!r} is supported only by nbest_precision, random_test and the"
-                " curves (roc, precision_recall, det, lift, gain); 'expected' also works in"
+                f"ties={self.ties!r} is supported only by nbest_precision and the curves"
+                " (roc, precision_recall, det, lift, gain); 'expected' also works in"
                 " compare, significant_ranges, measure_ranks and summary. Pass one of"
                 f" {listed(CUTTING)}."
             )

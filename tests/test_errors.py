@@ -190,7 +190,7 @@ def test_missing_names_of_roles_are_no_names(df):
         (lambda: rankeval_pd.coverage_for([1, 2], [], 0.5), "do not broadcast"),
         (
             lambda: rankeval_pd.random_bound_for(0.05, 5, population="infinite", prior=pd.NA),
-            "prior=<NA>",
+            "prior=<NA> is of type",
         ),
         (
             lambda: rankeval_pd.random_pvalue(1, np.full(100, -1), n_candidates=10, n_positive=5),
@@ -198,7 +198,7 @@ def test_missing_names_of_roles_are_no_names(df):
         ),
         (
             lambda: rankeval_pd.random_pvalue(2, [10, 20], n_candidates=100, n_positive=[5, 6, 7]),
-            "n of shape .2,., n_positive of shape .3,.",
+            r"the shapes .*\(2,\).*\(3,\), which do not",
         ),
         (lambda: rankeval_pd.datasets.simulate_candidates(5, rng=1.5), "rng=1.5"),
         (lambda: rankeval_pd.datasets.simulate_candidates(5, correlation="x"), "correlation='x'"),
@@ -306,13 +306,6 @@ def test_swaps_that_a_level_needs_are_refused_before_they_are_drawn(df, call, ed
     """They were drawn until no memory was left: 5e16 of them."""
     with pytest.raises(MemoryError, match=rf"{edge}\S* with n_resamples=None requires \d"):
         call(df.rankeval)
-
-
-def test_a_mean_of_more_queries_than_memory_holds():
-    with pytest.raises(MemoryError, match="queries"):
-        rankeval_pd.random_pvalue_mean(
-            1.0, 5, n_candidates=10, n_positive=5, n_queries=10**30, decimals=1
-        )
 
 
 # --------------------------------------------------------------- files and tables of other packages

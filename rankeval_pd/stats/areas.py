@@ -612,23 +612,11 @@ def ap_limits(
     exact.
     """
     quantile = student_quantile(freedom, level)
-    return ap_limits_at(value, corrected, error, positive, quantile, 0.5 - 0.5 * level)
-
-
-def ap_limits_at(
-    value: FloatArray,
-    corrected: FloatArray,
-    error: FloatArray,
-    positive: AnyArray,
-    quantile: FloatArray,
-    tail: FloatArray | float,
-) -> Limits:
-    """Return :func:`ap_limits` at the quantile of Student's t with this tail probability."""
     low, high = _limits_around(value, quantile * error)
     lower, higher = _limits_around(corrected, quantile * error)
     with silent_division():
         # the Clopper-Pearson lower limit for k out of k: p^k = (1 - level) / 2
-        alone = tail ** (1.0 / positive)
+        alone = (0.5 - 0.5 * level) ** (1.0 / positive)
     first = value == 1.0
     known = ~np.isnan(error)
     low, high = np.where(first, alone, np.fmin(low, lower)), np.fmax(high, higher)

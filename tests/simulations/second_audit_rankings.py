@@ -10,7 +10,7 @@ from scipy import special
 from rankeval_pd.stats import clusters as cluster_totals
 from rankeval_pd.stats import judged as judged_sums
 from tests.simulations import study
-from tests.simulations.areas import truth, unpaired
+from tests.simulations.areas import truth
 
 SAMPLES, CALLS = 2_000, 200
 KEYS = ["call", "setting", "quantity", "nominal"]
@@ -33,11 +33,6 @@ def covers(table, true, ending=""):
 
 
 def areas():
-    for sizes, quality in product(((10, 100), (5, 100), (10, 30)), (1.0, 2.0, 3.0)):
-        found = unpaired(tuple((p, 9 * p) for p in sizes), quality, "ap", SAMPLES)
-        setting = f"{sizes[0]} and {sizes[1]} positives of 10%, quality {quality:g}"
-        yield "unpaired_area(kind='ap')", setting, "size", 0.05, found["errs"]
-        yield "unpaired_area(kind='ap')", setting, "coverage", 0.95, found["covers_other"]
     for sizes, quality in product(((3, 100), (3, 1_000), (4, 100), (10, 90)), (0.36, 0.95, 1.8)):
         table = drawn(*sizes, [quality] * 2).rankeval.compare_area("m0", "m1")
         setting = f"{sizes[0]} positives and {sizes[1]}, quality {quality:g}"
