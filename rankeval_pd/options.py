@@ -363,6 +363,7 @@ OPTIONS = {
     " at the level of the family.",
     "families": "Family of each system, by name or in system order. The column ``relation`` is then"
     ' "same" or "different". A function of two names that returns the relation also works.',
+    "power": "Probability of detecting the difference, above alpha.",
     "phi": "Overdispersion from :func:`repetition`, at least 1. Larger values widen the interval.",
     "population": "Whether a list is drawn from these candidates (hypergeometric distribution) or"
     " from an infinite population with the same prevalence (binomial distribution)."

@@ -235,7 +235,6 @@ EVENTS = {
     "recentred": "the paired bootstrap of Berg-Kirkpatrick et al. (2012)",
     "strict": "the paired bootstrap as written in Berg-Kirkpatrick et al. (2012, figure 1)",
     "zero": "a paired bootstrap (share of gains below 0)",
-    "bias-corrected": "a bias-corrected paired bootstrap",
     "crossed": "a t test with a variance for each of two crossed factors",
     "seeds": "a t test with separate variances for items and training seeds (Welch and Cochran)",
 }
@@ -254,7 +253,6 @@ INTERVALS = {
     "newcombe": "Newcombe",
     "delong": "DeLong",
     "wild": "wild bootstrap",
-    "bca": "BCa bootstrap",
     "percentile": "percentile bootstrap",
     "basic": "basic bootstrap",
     "tango": "Tango",

@@ -35,12 +35,12 @@ ARGUMENTS: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     ),
     "system_ranks": (
         (),
-        {"n_resamples": 50, "ranks": "percentile", "ci": "basic", "adjust": "bh",
+        {"n_resamples": 50, "adjust": "bh",
          "adjust_over": "group", "alpha": 0.3, "level": 0.9, "progress": False, "rng": 3},
     ),
     "gain_by_size": (
         ([10, 30],),
-        {"draw": "random", "n_resamples": 99, "event": "zero", "method": "monte-carlo",
+        {"n_resamples": 99, "event": "zero", "method": "monte-carlo",
          "ci": "basic", "families": ["x", "x", "y"], "adjust": "holm",
          "adjust_over": "group", "alpha": 0.1, "level": 0.9, "progress": False, "rng": 3},
     ),
@@ -51,8 +51,8 @@ ARGUMENTS: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     ),
     "gain_threshold": (
         (),
-        {"window": (0.01, 0.99), "quantile": 0.5, "relation": "same", "n_items": 40,
-         "ci": "systems", "level": 0.9, "n_resamples": 50, "rng": 3},
+        {"window": (0.01, 0.99), "quantile": 0.5, "ci": "systems", "level": 0.9,
+         "n_resamples": 50, "rng": 3},
     ),
     "calibration": (
         (OTHER,),
@@ -223,7 +223,7 @@ OF_RANKINGS: dict[str, Callable[[Any, Any], Any]] = {
 OF_ITEMS: dict[str, Callable[[Any, Any], Any]] = {
     "confidence": lambda plot, ax: plot.confidence(**B, ax=ax),
     "pairs": lambda plot, ax: plot.pairs(adjust="holm", **B, ax=ax),
-    "system_ranks": lambda plot, ax: plot.system_ranks(**B, ax=ax),
+    "system_ranks": lambda plot, ax: plot.system_ranks(n_resamples=200, ax=ax),
     "gain_by_size": lambda plot, ax: plot.gain_by_size([20, 50, 100], **B, ax=ax),
     "paired_differences": lambda plot, ax: plot.paired_differences(*_PAIR, **B, ax=ax),
     "queries": lambda plot, ax: plot.queries(*_PAIR, ax=ax),

@@ -73,7 +73,6 @@ def test_choices_are_those_of_the_tables():
         roles.Alternative: ALTERNATIVES,
         roles.ComparedRate: acceptance_sets._TESTS,
         roles.Event: bootstrap_tests.EVENTS,
-        roles.GainInterval: bootstrap_tests.INTERVALS,
         roles.ProportionInterval: INTERVALS,
         roles.SetTest: acceptance_sets._TESTS["precision"],
         roles.TailMethod: published_chance.TAIL_METHODS,

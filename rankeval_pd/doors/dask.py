@@ -758,7 +758,7 @@ _SPREAD = {  # the advice, by role
 }
 
 
-def check_distributed(roles: Roles, options: PairOptions, *, studentises: bool) -> None:
+def check_distributed(roles: Roles) -> None:
     """Raise a ValueError for methods that do not support distributed items."""
     for role, advice in _SPREAD.items():
         if getattr(roles, role) not in (None, "raise"):
@@ -766,12 +766,6 @@ def check_distributed(roles: Roles, options: PairOptions, *, studentises: bool) 
                 f"{role}={getattr(roles, role)!r}: items that belong together are spread across the"
                 f" workers. {advice} {_FROM_FRAME}"
             )
-    if studentises or options.ci == "bca":
-        raise ValueError(
-            f"event={options.event!r}, ci={options.ci!r}, adjust={options.adjust!r}: resampled"
-            " standard errors and ci='bca' need more passes over the items. Pass event='wild',"
-            f" ci='percentile' or adjust='holm'. {_FROM_FRAME}"
-        )
 
 
 class Blocks(NamedTuple):

@@ -227,13 +227,11 @@ def _of_items(data: Data, baseline: Hashable, test: MeanTest, options: dict[str,
     columns = [*groups, "system", *(name for name in VERDICT if name != "better_than_chance")]
     if baseline is None:
         columns.append("letters")
-    columns += "p_value difference_low_alone difference_high_alone undecided".split()
-    columns += ["ci_low_alone", "ci_high_alone"]
+    columns += "p_value difference_low_alone difference_high_alone ci_low_alone".split()
+    columns.append("ci_high_alone")
     attrs: dict[str, Any] = {str(k): v for k, v in pairs.attrs.items()}
     attrs |= {"level": level, "adjust": options["adjust"]}
-    attrs |= {
-        name: scores.attrs[name] for name in ("ranks", "ci", "intervals") if name in scores.attrs
-    }
+    attrs |= {name: scores.attrs[name] for name in ("ci", "intervals") if name in scores.attrs}
     result = table[[name for name in columns if name in table]]
     result.attrs.update(attrs)
     return above_door(result, data)
@@ -267,6 +265,4 @@ def _with_differences(
             scores[column] = pair[own].to_numpy()
             if own.startswith(("gain", "ci_")):
                 scores.loc[itself, column] = 0.0
-    if baseline is not None:
-        scores["undecided"] = (pair["undecided"] == 1).to_numpy()
     return scores

@@ -494,10 +494,7 @@ def wide_form(values: QueryValues, undefined: str) -> pd.DataFrame:
 _EQUAL = 1e-12  # smaller differences within a query count as ties
 OverMetrics = Literal["metrics", "all"]
 _METRIC = "_metric"  # the label of the metric in the query index
-_RANKED = (
-    "value ci_low ci_high rank_low rank_high tied_for_best letters undecided ci_low_alone"
-    " ci_high_alone"
-)
+_RANKED = "value ci_low ci_high rank_low rank_high tied_for_best letters ci_low_alone ci_high_alone"
 GAINS = {
     "difference": "gain",
     "difference_low": "ci_low",
@@ -511,7 +508,7 @@ GAINS = {
 _COLUMNS = (
     "value ci_low ci_high rank_low rank_high difference difference_low difference_high p_adjusted"
     " tied_for_best wins ties losses letters p_value difference_low_alone difference_high_alone"
-    " undecided ci_low_alone ci_high_alone"
+    " ci_low_alone ci_high_alone"
 )
 _ADJUSTED = ("p_adjusted", "difference_low_alone", "difference_high_alone")
 _NOTED = ("event", "level", "n_resamples", "seed", "test")
@@ -645,7 +642,7 @@ def _of_metrics(
     columns = _of_query_systems(ranks, "system", keys, {name: name for name in _RANKED.split()})
     if baseline is not None:
         tested = mean_test(test)(items, baseline=baseline, **named)
-        columns |= _of_query_systems(tested, "system_a", keys, {**GAINS, "undecided": "undecided"})
+        columns |= _of_query_systems(tested, "system_a", keys, GAINS)
         # the queries above, equal to or below the baseline; the baseline's own counts are NaN
         own = {m: part.sub(part[baseline], axis=0) for m, part in parts.items()}
         over, itself = pd.concat(own, names=[_METRIC]), keys.get_level_values(1) == baseline
@@ -653,7 +650,6 @@ def _of_metrics(
         for name, there in counted.items():
             total = there.groupby(level=_METRIC, sort=False).sum().to_numpy(dtype=float)
             columns[name] = np.where(itself, np.nan, total.ravel())
-        columns["undecided"] = columns["undecided"] == 1
     kept = [x for x in _COLUMNS.split() if baseline is None or x != "letters"]
     if options["adjust"] is None:
         kept = [x for x in kept if x not in _ADJUSTED]

@@ -104,7 +104,6 @@ from rankeval_pd.stats.ranking import (
 )
 from rankeval_pd.stats.ranks import (
     BASELINE,
-    SCORE_INTERVALS,
     Sets,
     SystemScores,
     all_pairs,

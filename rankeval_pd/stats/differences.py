@@ -325,27 +325,6 @@ def _bisection_points(
     return np.where(never | always, ends, (low + high) / 2.0)
 
 
-def paired_newcombe(counts: PairedCounts, level: float) -> tuple[float, float]:
-    """Return Newcombe's (1998, method 10) hybrid score interval for paired proportions."""
-    both, only_a, only_b, neither = counts
-    n = sum(counts)
-    right = np.array([both + only_a, both + only_b])
-    share = right / n
-    low, high = wilson(right, np.array([n, n]), level)
-    below, above = share - low, high - share
-    product = float(np.prod(right) * np.prod(n - right))
-    covered = float(both * neither - only_a * only_b)
-    if covered > 0.0:  # with continuity correction
-        covered = max(covered - n / 2.0, 0.0)
-    phi = 0.0
-    if product > 0.0:
-        phi = covered / np.sqrt(product)
-    gain = float(share[0] - share[1])
-    lower = below[0] ** 2 - 2.0 * phi * below[0] * above[1] + above[1] ** 2
-    upper = above[0] ** 2 - 2.0 * phi * above[0] * below[1] + below[1] ** 2
-    return gain - float(np.sqrt(max(lower, 0.0))), gain + float(np.sqrt(max(upper, 0.0)))
-
-
 # -------------------------- The t test for a gain with variance from items and seeds, and its power
 #
 # The variance from seeds has few degrees of freedom (Welch 1947, Satterthwaite 1946), that from

@@ -435,8 +435,7 @@ OF_ITEMS: dict[str, tuple[str, Ask]] = {
     "sums": ("real", lambda r: r(metric="sum").paired_bootstrap(**DRAWS, rng=3)),
     "errors": ("real", lambda r: r(higher_is_better=False).system_ranks(**DRAWS)),
     "exact draws": ("right", lambda r: r.paired_bootstrap(event="recentred")),
-    "newcombe": ("right", lambda r: r.paired_bootstrap(ci="newcombe")),
-    "ranks by draws": ("right", lambda r: r.system_ranks(**DRAWS, ranks="percentile", ci="basic")),
+    "ranks by draws": ("right", lambda r: r.system_ranks(**DRAWS)),
     "growing": ("growing", lambda r: r.paired_bootstrap(**DRAWS, event="recentred")),
     "off a lattice": ("sevenths", lambda r: r.paired_bootstrap(**DRAWS, method="monte-carlo")),
     "f1 swapped": ("f1", lambda r: r(metric="f1").paired_permutation(**DRAWS)),
@@ -547,11 +546,9 @@ ITEMS_REFUSED: dict[str, dict[str, Any]] = {
     "Omit strata": {"strata": "d"},
     "Average each system over its seeds": {"seeds": "d"},
     r"ddf.dropna\(\)": {"missing": "ratio"},
-    "ci='bca'": {"ci": "bca", "event": "recentred"},
-    "adjust='max-t': resampled standard errors": {"event": "recentred", "adjust": "max-t"},
+    "max-t draws random signs": {"event": "recentred", "adjust": "max-t"},
     "baseline": {"a": "a", "baseline": "b"},
     "'z'": {"a": "z"},
-    "method='exact'": {"method": "exact"},
     "two-level columns": {"metric": "f1"},
 }
 

@@ -105,10 +105,9 @@ def _areas() -> Iterator[Any]:
             )
 
 
-@_walk("stats.bootstrap._common_step", "stats.bootstrap.off_lattice", low=0.0)
+@_walk("stats.bootstrap._common_step", low=0.0)
 def _steps() -> Iterator[Any]:
     for numbers in ([1.0] * 5, [0.0] * 5, [TINY, HUGE], [1.0, np.pi], [3.0], [1.0, np.inf]):
-        yield bootstrap.off_lattice(np.array([numbers]))
         yield bootstrap._common_step(max(numbers), min(numbers), TINY)
 
 
@@ -268,7 +267,9 @@ def _plans() -> Iterator[Any]:
         with pytest.raises(ValueError, match="requires more than"):
             rankeval_pd.needed_items(gain, 0.1, 100)
     yield rankeval_pd.needed_items(HUGE, 0.1, 100)
-    yield rankeval_pd.needed_seeds(1.0, 0.1, 100, gain_se_seeds=0.1, n_seeds=3)
+    yield rankeval_pd.needed_seeds(
+        1.0, {"gain_se": 0.1, "gain_se_seeds": 0.1, "n_seeds": 3, "n_items": 100}
+    )
 
 
 def _loops(node: ast.AST, owner: str) -> Iterator[tuple[str, ast.AST]]:
