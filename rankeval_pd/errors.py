@@ -146,15 +146,14 @@ def shown(value: object) -> str:
 
 #: options that went, alone or after the name of their method: what to do instead
 GONE = {
-    "bedroc_alpha": "BEDROC is compared with alpha=20, as Truchon and Bayly recommend.",
-    "compare_area share": "Enrichment factors are compared by compare(n=share, of='lift').",
-    "compare_area tpr": "Pass a range of false positive rates, fpr=...",
+    "bedroc_alpha": "Compare the top of the lists: compare(n=0.01, of='lift').",
+    "compare_area fpr": "Compare the top of the lists: compare(n=0.01, of='lift').",
+    "compare_area share": "Compare the top of the lists: compare(n=0.01, of='lift').",
+    "compare_area tpr": "Compare the top of the lists: compare(n=0.01, of='lift').",
     "equal": "Each score is one block. per_query('AP', ties='expected') averages over tie orders.",
-    "partial_area tpr": "Pass a range of false positive rates, fpr=...",
     "unpaired_area test": "The areas are compared by Welch's t test.",
     "write_trec document": "Rename the column to document.",
     "write_trec grade": "Rename the column to grade.",
-    "write_trec min_grade": "Pass grades of 0 and 1: frame.assign(grade=frame.grade >= ...).",
     "write_trec query": "Rename the column to query.",
 }
 # keyword in other packages, without underscores: keyword in this package

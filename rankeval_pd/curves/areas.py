@@ -273,7 +273,24 @@ def precision_gap(
 ) -> dict[str, AnyArray]:
     """Return the columns (group, pair) of two average precisions and their difference."""
     of_a, of_b = early.influences(a), early.influences(b)
-    columns = gap_columns(a, b, of_a.minus(of_b), cluster, alternative)
+    apart = of_a._replace(
+        value=of_a.value - of_b.value,
+        influence=of_a.influence - of_b.influence,
+        drift=of_a.drift - of_b.drift,
+    )
+    gap = spread_of(apart, cluster, warned="compare_area")
+    freedom = np.maximum(gap.least_freedom, 1.0)
+    t, p_value = t_and_p(apart.value, gap.error, freedom, alternative)
+    columns: dict[str, AnyArray] = {
+        "difference": apart.value,
+        "z": t,
+        "p_value": p_value,
+        "se": gap.error,
+        "freedom": freedom,
+        "moved": np.asarray(gap.moved),
+        "alike": early.have_same_order(a, b),
+        **gap.counted,
+    }
     for side, result in (("a", of_a), ("b", of_b)):
         own = spread_of(result, cluster, warned="", alone=True)
         columns |= {
@@ -284,30 +301,6 @@ def precision_gap(
             f"positive_{side}": own.positive,
         }
     return columns
-
-
-def gap_columns(
-    a: Ranking,
-    b: Ranking,
-    apart: early.Influence,
-    cluster: IntArray | None,
-    alternative: str,
-    freedom: FloatArray | float = np.inf,
-) -> dict[str, AnyArray]:
-    """Return a difference and its test, with at most ``freedom`` degrees of freedom."""
-    gap = spread_of(apart, cluster, warned="compare_area")
-    freedom = np.maximum(np.minimum(gap.least_freedom, freedom), 1.0)
-    t, p_value = t_and_p(apart.value, gap.error, freedom, alternative)
-    return {
-        "difference": apart.value,
-        "z": t,
-        "p_value": p_value,
-        "se": gap.error,
-        "freedom": freedom,
-        "moved": np.asarray(gap.moved),
-        "alike": early.have_same_order(a, b),
-        **gap.counted,
-    }
 
 
 def t_and_p(

@@ -52,14 +52,6 @@ class Influence(NamedTuple):
     untied: Any = 1.0  #: factor by which ties reduce the variance of an area of one half
     better: FloatArray | None = None  #: (2, ...): positives and negatives of the better of 2 scores
 
-    def minus(self, other: Influence) -> Influence:
-        """Return the difference between two values for the same candidates."""
-        drift = None
-        if self.drift is not None:
-            drift = self.drift - other.drift
-        value, influence = self.value - other.value, self.influence - other.influence
-        return Influence(value, influence, self.gold, self.present, drift=drift)
-
 
 def placements(ranking: Ranking) -> Influence:
     """Return the area under the ROC curve (NaN if a class is empty) and the placements."""
@@ -409,11 +401,6 @@ def difference_freedom(
     with np.errstate(invalid="ignore"):
         more = freedom / np.clip((normal - far) / (normal - student), 1e-6, 1.0)
     return np.where(np.minimum(*sizes) <= LEAST, freedom, more)
-
-
-def unseen_counts(size: AnyArray, groups: AnyArray | int) -> FloatArray:
-    """Return the geometric mean of candidate and group counts, because members are alike."""
-    return np.asarray(np.minimum(size, np.sqrt(size * groups)), dtype=float)
 
 
 def area_difference_limits(
