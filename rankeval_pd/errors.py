@@ -150,11 +150,10 @@ GONE = {
     "compare_area fpr": "Compare the top of the lists: compare(n=0.01, of='lift').",
     "compare_area share": "Compare the top of the lists: compare(n=0.01, of='lift').",
     "compare_area tpr": "Compare the top of the lists: compare(n=0.01, of='lift').",
+    "document": "write_trec takes the columns query, document and grade: rename them.",
     "equal": "Each score is one block. per_query('AP', ties='expected') averages over tie orders.",
+    "grade": "write_trec takes the columns query, document and grade: rename them.",
     "unpaired_area test": "The areas are compared by Welch's t test.",
-    "write_trec document": "Rename the column to document.",
-    "write_trec grade": "Rename the column to grade.",
-    "write_trec query": "Rename the column to query.",
 }
 # keyword in other packages, without underscores: keyword in this package
 _KEYWORDS = {
