@@ -112,7 +112,7 @@ class ItemRoles(_Shared, total=False):
 
 Weight = Literal["item", "group"]
 SeedVariance = Literal["each", "pooled"]
-QueryTies = Literal["trec", "shared", "expected"]
+QueryTies = Literal["trec", "expected"]
 QueryMissing = Literal["absent"]
 Unjudged = Literal["negative", "skip"]
 PartlyJudged = Literal["estimate", "bounds"]

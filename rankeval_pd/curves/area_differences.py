@@ -11,6 +11,7 @@ import numpy as np
 from rankeval_pd import decisions, doors, stats
 from rankeval_pd.curves.areas import (
     AreaOptions,
+    Columns,
     of_precision_gap,
     precision_gap,
     spread_of,
@@ -29,7 +30,7 @@ from rankeval_pd.roles import (
     RankingRoles,
     Roles,
 )
-from rankeval_pd.stats import AnyArray, BoolArray, FloatArray, IntArray, Limits, Ranking, areas
+from rankeval_pd.stats import BoolArray, FloatArray, IntArray, Limits, Ranking, areas
 
 # ---- Differences in area between rankings of the same candidates
 
@@ -37,7 +38,7 @@ COMPARE_COLUMNS = (
     *("measure_a", "measure_b", "area_a", "area_b", "difference", "ci_low", "ci_high"),
     *("z", "p_value"),
 )
-PairOfRankings = Callable[..., dict[str, AnyArray]]
+PairOfRankings = Callable[..., Columns]
 _TOGETHER = 1_000_000  # placements kept in memory at once; about twenty arrays of this size exist
 
 
@@ -244,7 +245,7 @@ def roc_gap(
     test: str,
     alternative: str,
     placed: Sequence[FloatArray] | None = None,
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return the columns (group, pair) of two ROC areas and their difference."""
     gold, both = a.gold, a.present
     if placed is None:

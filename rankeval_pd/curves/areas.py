@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, Unpack
@@ -31,6 +31,7 @@ from rankeval_pd.stats import areas as early
 
 AREA_COLUMNS = ("measure", "area", "chance", "ci_low", "ci_high", "se", "p_value")
 AVERAGED = (*AREA_COLUMNS[:-1], "n_queries", "n_missing")
+Columns = dict[str, AnyArray]  # (group, measure), or (group, pair)
 _OWN = {"roc": "newcombe", "ap": "logit"}  # the interval of each kind of area
 
 
@@ -162,7 +163,7 @@ def area_rows(
     candidates: doors.Candidates,
     _: IntArray | None,
     *,
-    kernel: Callable[..., Mapping[str, AnyArray]],
+    kernel: Callable[..., Columns],
 ) -> Rows:
     """Return one row per group and measure, from a function of rankings and clusters."""
     parts = []
@@ -189,7 +190,7 @@ def _area_of(ranking: Ranking, kind: str) -> early.Influence:
     return early.influences(ranking)
 
 
-def _to_average(ranking: Ranking, _: IntArray | None = None, *, kind: str) -> dict[str, AnyArray]:
+def _to_average(ranking: Ranking, _: IntArray | None = None, *, kind: str) -> Columns:
     """Return the areas of the groups to be averaged, without separate intervals."""
     (total, positive), result = ranking.size, _area_of(ranking, kind)
     weight = positive
@@ -200,7 +201,7 @@ def _to_average(ranking: Ranking, _: IntArray | None = None, *, kind: str) -> di
 
 def _roc_columns(
     ranking: Ranking, cluster: IntArray | None = None, *, level: float, ci: str
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return the columns (group, measure) of ROC areas."""
     result = early.placements(ranking)
     spread = spread_of(result, cluster, alone=True)
@@ -209,9 +210,7 @@ def _roc_columns(
     return _area_limits(result.value, spread, level, ci)
 
 
-def _area_limits(
-    area: FloatArray, spread: early.AreaSpread, level: float, ci: str
-) -> dict[str, AnyArray]:
+def _area_limits(area: FloatArray, spread: early.AreaSpread, level: float, ci: str) -> Columns:
     """Return the area, chance level, limits, standard error, p-value and any clusters."""
     if ci == "newcombe":
         limits, p_value = early.newcombe_limits(area, spread, level), early.p_of_half(area, spread)
@@ -255,7 +254,7 @@ def area_of_outlines(
 
 def precision_columns(
     ranking: Ranking, cluster: IntArray | None = None, *, level: float
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return the columns (group, measure) of average precisions."""
     result = early.influences(ranking)
     warned = "area"
@@ -270,7 +269,7 @@ def precision_columns(
 
 def precision_gap(
     a: Ranking, b: Ranking, cluster: IntArray | None = None, *, alternative: str
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return the columns (group, pair) of two average precisions and their difference."""
     of_a, of_b = early.influences(a), early.influences(b)
     apart = of_a._replace(
@@ -281,7 +280,7 @@ def precision_gap(
     gap = spread_of(apart, cluster, warned="compare_area")
     freedom = np.maximum(gap.least_freedom, 1.0)
     t, p_value = t_and_p(apart.value, gap.error, freedom, alternative)
-    columns: dict[str, AnyArray] = {
+    columns: Columns = {
         "difference": apart.value,
         "z": t,
         "p_value": p_value,
@@ -538,7 +537,7 @@ def _pairs_of_samples(areas: pd.DataFrame, how: AreaOptions) -> pd.DataFrame:
     return table
 
 
-def sample_area(ranking: Ranking, _: IntArray | None = None, *, kind: str) -> dict[str, AnyArray]:
+def sample_area(ranking: Ranking, _: IntArray | None = None, *, kind: str) -> Columns:
     """Return the area and the data for its limits (see :class:`_SampleAreas`).
 
     For average precision, the number of negatives is omitted, because the variance under equal

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, NamedTuple, Unpack
@@ -11,6 +11,7 @@ import numpy as np
 
 from rankeval_pd.chance.bounds import UNRANKED, rows_of_pools
 from rankeval_pd.chance.random_tests import Pool, able_with, chosen_pool, pool_columns
+from rankeval_pd.curves.areas import Columns
 from rankeval_pd.decisions import Average, Rows, average_curves, check_average
 from rankeval_pd.doors import (
     Candidates,
@@ -188,7 +189,7 @@ def rates(
     n: AnyArray,
     total: AnyArray | float,
     positive: AnyArray | float,
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return coordinates of lists with n candidates; NaN or infinite if a class is empty."""
     counts = {"tp": tp, "n": n, "total": total, "positive": positive}
     counts |= {"fp": n - tp, "negative": total - positive, "missed": positive - tp}
@@ -240,7 +241,7 @@ def _curve(
     if isinstance(sizes, Shares):
         columns.remove("share")
     curve, together = Curve(space, ties), None
-    kernel: Callable[..., Mapping[str, AnyArray]] = _curve_columns
+    kernel: Callable[..., Columns] = _curve_columns
     noted: dict[str, Any] = {"space": space, "ties": ties}
     if average is not None:
         kernel = _counted_columns
@@ -274,7 +275,7 @@ def _curve_rows(
     n: IntArray | None,
     *,
     curve: Curve,
-    kernel: Callable[..., Mapping[str, AnyArray]],
+    kernel: Callable[..., Columns],
 ) -> Rows:
     """Return one row per group, measure and list; a curve can begin with the empty list."""
     sizes = candidates.sizes(n)
@@ -315,7 +316,7 @@ def _lists_of_curve(ranking: Ranking, n: IntArray | None, curve: Curve) -> _List
 
 def _curve_columns(
     ranking: Ranking, candidates: Candidates, *, n: IntArray | None, curve: Curve
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return the columns (group, measure, n) of a curve, or of lists of these sizes."""
     lists = _lists_of_curve(ranking, n, curve)
     total, positive = ranking.size
@@ -335,9 +336,7 @@ def _curve_columns(
     return columns
 
 
-def _counted_columns(
-    ranking: Ranking, _: Candidates, *, n: None, curve: Curve
-) -> dict[str, AnyArray]:
+def _counted_columns(ranking: Ranking, _: Candidates, *, n: None, curve: Curve) -> Columns:
     """Return the counts that an average of curves needs."""
     lists = _lists_of_curve(ranking, n, curve)
     total, positive = ranking.size
@@ -696,9 +695,7 @@ def random_band(
     )
 
 
-def _points_at_bound(
-    p: float, n: IntArray, model: Finite, *, space: str, kind: str
-) -> dict[str, AnyArray]:
+def _points_at_bound(p: float, n: IntArray, model: Finite, *, space: str, kind: str) -> Columns:
     """Return the curve coordinates of lists at the bound; NaN if no list has this count."""
     size = n.astype(float)
     counts, (fewest, most) = random_model.bound(kind, p, size, model), model.support(size)

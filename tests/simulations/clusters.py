@@ -490,7 +490,7 @@ def population():
     frame = pd.DataFrame(
         {"query": np.repeat(np.arange(QUERIES), DEPTH), "a": score.ravel(), "gold": gold.ravel()}
     )
-    return per_query(frame, ["P@10", "AP"], ties="shared", wide=True)
+    return per_query(frame, ["P@10", "AP"], ties="expected", wide=True)
 
 
 def query_means_rows():
