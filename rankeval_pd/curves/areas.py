@@ -309,7 +309,7 @@ def t_and_p(
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where((error == 0.0) & (difference == 0.0), 0.0, difference / error)
     t = np.where(np.isinf(t), np.nan, t)
-    return t, p_of_t(t, freedom, alternative)
+    return t, early.p_of_t(t, freedom, alternative)
 
 
 def of_precision_gap(*, clustered: bool = False) -> Interval:
@@ -374,18 +374,6 @@ def _warn_if_few(spread: early.AreaSpread, what: str) -> None:
             f"{what}: a class has only {int(least[few].min())} candidates; below {_FEW}, the "
             "interval and test may be unreliable. Treat them as approximate, or pool groups."
         )
-
-
-def p_of_t(statistic: FloatArray, freedom: FloatArray | float, alternative: str) -> FloatArray:
-    """Return the p-value of a t statistic, or of z if ``freedom`` is infinite."""
-    from scipy import special
-
-    far = {"two-sided": -np.abs(statistic), "greater": -statistic, "less": statistic}[alternative]
-    normal = np.isinf(freedom)
-    tail = np.where(normal, special.ndtr(far), special.stdtr(np.where(normal, 1.0, freedom), far))
-    if alternative == "two-sided":
-        tail = 2.0 * tail
-    return np.asarray(tail, dtype=float)
 
 
 # ---- Differences in area between independent samples
@@ -663,7 +651,7 @@ def _sample_contrasts(a: _SampleAreas, b: _SampleAreas, how: AreaOptions) -> Row
     return {
         "difference": difference,
         "z": z,
-        "p_value": p_of_t(z, freedom, how.alternative),
+        "p_value": early.p_of_t(z, freedom, how.alternative),
         "se": error,
         "tested": tested,
         "freedom": freedom,

@@ -305,11 +305,19 @@ def p_of_half(area: FloatArray, found: AreaSpread) -> FloatArray:
     with silent_division():
         scale = np.sqrt(ratio * found.at(np.full(np.shape(area), 0.5)))
         statistic = np.abs(area - 0.5) / scale
-    tail = np.where(
-        normal, scipy.special.ndtr(-statistic), scipy.special.stdtr(freedom, -statistic)
-    )
-    p_value: FloatArray = np.where(np.isnan(found.variance), np.nan, 2.0 * tail)
-    return p_value
+    p_value = p_of_t(statistic, np.where(normal, np.inf, freedom), "two-sided")
+    return np.where(np.isnan(found.variance), np.nan, p_value)
+
+
+def p_of_t(statistic: FloatArray, freedom: FloatArray | float, alternative: str) -> FloatArray:
+    """Return the p-value of a t statistic, or of z if ``freedom`` is infinite."""
+    far = {"two-sided": -np.abs(statistic), "greater": -statistic, "less": statistic}[alternative]
+    normal = np.isinf(freedom)
+    student = scipy.special.stdtr(np.where(normal, 1.0, freedom), far)
+    tail = np.where(normal, scipy.special.ndtr(far), student)
+    if alternative == "two-sided":
+        tail = 2.0 * tail
+    return np.asarray(tail, dtype=float)
 
 
 # ----------------------------------------------------------------------------- Outlines of rankings

@@ -338,8 +338,8 @@ def test_groups_of_several_columns(queries, tmp_path):
 
 GROUPS_REFUSED: dict[str, Ask] = {
     "adjust_over='group'": lambda r: r.compare("a", "b", n=[5], adjust="max-t"),
-    "combine=True requires all groups": lambda r: r.compare("a", "b", n=[5], combine=True),
-    "average='macro' requires all": lambda r: r.nbest_precision([5], average="macro"),
+    "combine= cannot stand beside by=": lambda r: r.compare("a", "b", n=[5], combine=True),
+    "average= cannot stand beside by=": lambda r: r.nbest_precision([5], average="macro"),
     "n=1000 exceeds": lambda r: r.nbest_precision([5, 1_000]),
     "'nothing'": lambda r: r(by="nothing").nbest_precision(5),
     "one ranking": lambda r: r.head(5),

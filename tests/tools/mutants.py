@@ -620,7 +620,7 @@ SEEDED = {
         ("np.where(size > 1, size - 1.0, np.nan)", "np.where(size > 1, size, np.nan)"),
         ("wrong / (2.0 * positive[..., 0]", "wrong / (positive[..., 0]"),
         ("half = 0.5 * (positive + negative) - 1.0", "half = 0.5 * (positive + negative)"),
-        ("np.nan, 2.0 * tail)", "np.nan, tail)"),
+        ("tail = 2.0 * tail", "tail = 1.0 * tail"),
         ("t_of(freedom, level)) ** 2", "t_of(freedom, level))"),
         ("np.minimum(n, m) - 1.0", "np.maximum(n, m) - 1.0"),
         ("a**2 / (n - 1.0)", "a**2 / n"),
