@@ -337,8 +337,8 @@ SYNONYMS: Mapping[str, str] = _by_name(
     {
         'area("ap")': "ap averageprecision averageprecisionscore auprc",
         "area()": "auc auroc aucroc rocauc rocaucscore gini",
-        "bedroc()": "comparebedroc rie",
-        'compare(n=share, of="lift")': "compareenrichment",
+        "bedroc()": "rie",
+        'compare(n=share, of="lift")': "comparebedroc compareenrichment",
         "precision_band()": "bands",
         "random_bound(simultaneous=True)": "randomenvelope",
         'precision_band(of="recall")': "recallband",

@@ -11,13 +11,12 @@ import numpy as np
 from rankeval_pd import decisions, doors, stats
 from rankeval_pd.curves.areas import (
     AreaOptions,
-    gap_columns,
+    Columns,
     of_precision_gap,
     precision_gap,
     spread_of,
     t_and_p,
 )
-from rankeval_pd.curves.early_retrieval import rate_range
 from rankeval_pd.decisions import Interval, Rows
 from rankeval_pd.doors import Data
 from rankeval_pd.errors import check_choice, check_margin, check_share, progress_bar
@@ -26,86 +25,12 @@ from rankeval_pd.roles import (
     Adjustment,
     AdjustOver,
     Alternative,
+    AreaKind,
     AreaTest,
-    ComparedKind,
     RankingRoles,
     Roles,
 )
-from rankeval_pd.stats import AnyArray, BoolArray, FloatArray, IntArray, Limits, Ranking, areas
-
-# ---- Differences between two measures in partial area and BEDROC
-
-_ALPHA = 20.0  # the emphasis that Truchon and Bayly (2007) recommend, the default of bedroc
-_OF_ONE = ("area", "error", "freedom", "positive", "added", "added_error", "added_positive")
-
-
-def early_gap(
-    a: Ranking,
-    b: Ranking,
-    cluster: IntArray | None = None,
-    *,
-    alternative: str,
-    limits: tuple[float, float] | None,
-) -> dict[str, AnyArray]:
-    """Return the columns (group, pair) of two partial areas or BEDROCs and their difference."""
-    columns: dict[str, AnyArray] = {}
-    total, true = a.size
-    base, factor, freedom = np.zeros(()), np.ones(()), np.full(true.shape, np.inf)
-    statistic = partial(areas.bedroc_influence, alpha=_ALPHA)
-    if limits is not None:
-        low, high = limits
-        statistic = partial(areas.area_between, least=low, most=high)
-        freedom = (high - low) * (total - true) - 1.0  # a narrow range contains few candidates
-        least = 0.5 * (low + high)  # standardize the area as McClish does
-        base, factor = np.array(0.5 - 0.5 * least / (1.0 - least)), np.array(0.5 / (1.0 - least))
-    both = [statistic(ranking) for ranking in (a, b)]
-    for side, ranking, one in zip("ab", (a, b), both, strict=True):
-        more = statistic(areas.with_end_pairs(ranking))
-        own, added = spread_of(one, cluster, warned=""), spread_of(more, None, warned="")
-        values = (
-            *(one.value, own.error, own.least_freedom, own.positive),
-            *(more.value, added.error, added.positive),
-        )
-        columns |= {f"{name}_{side}": x for name, x in zip(_OF_ONE, values, strict=True)}
-    columns |= gap_columns(a, b, both[0].minus(both[1]), cluster, alternative, freedom)
-    for name in ("difference", "se"):
-        columns[name] = factor * columns[name]
-    for name in ("area_a", "area_b"):
-        columns[name] = base + factor * columns[name]
-    return columns | {"base": base, "factor": factor}
-
-
-def _early_gap_limits(*columns: FloatArray, level: float) -> Limits:
-    """Return the limits for the difference, computed from the limits for each proportion."""
-    error, base, factor, freedom, alike, *sides = columns
-    shares, limits = [], []
-    for side in (sides[:7], sides[7:]):
-        value, own, free, positive, added, added_error, added_positive = side
-        free = np.minimum(free, freedom)
-        share = np.clip((value - base) / factor, 0.0, 1.0)
-        low, high = areas.logit_limits(share, own, free, positive, level)
-        lower, higher = areas.logit_limits(added, added_error, free, added_positive, level)
-        shares.append(share)
-        limits.append((np.fmin(low, lower), np.fmax(high, higher)))
-    spread = error / factor
-    variances = sides[1] ** 2, sides[8] ** 2, spread**2
-    gap, half = shares[0] - shares[1], areas.student_quantile(freedom, level) * spread
-    low, high = stats.correlated_limits(
-        (shares[0], shares[1]), (limits[0], limits[1]), variances, (gap - half, gap + half)
-    )
-    low, high = np.clip((factor * low, factor * high), -factor, factor)
-    return np.where(alike, 0.0 * error, low), np.where(alike, 0.0 * error, high)
-
-
-OF_EARLY_GAP = Interval(
-    _early_gap_limits,
-    (
-        *("se", "base", "factor", "freedom", "alike"),
-        *(f"{name}_{side}" for side in "ab" for name in _OF_ONE),
-    ),
-)
-"""The interval for a difference in partial area or BEDROC."""
-
+from rankeval_pd.stats import BoolArray, FloatArray, IntArray, Limits, Ranking, areas
 
 # ---- Differences in area between rankings of the same candidates
 
@@ -113,7 +38,7 @@ COMPARE_COLUMNS = (
     *("measure_a", "measure_b", "area_a", "area_b", "difference", "ci_low", "ci_high"),
     *("z", "p_value"),
 )
-PairOfRankings = Callable[..., dict[str, AnyArray]]
+PairOfRankings = Callable[..., Columns]
 _TOGETHER = 1_000_000  # placements kept in memory at once; about twenty arrays of this size exist
 
 
@@ -135,9 +60,8 @@ def compare_area(
     a: Hashable = None,
     b: Hashable = None,
     *,
-    kind: ComparedKind = "roc",
+    kind: AreaKind = "roc",
     test: AreaTest = "t",
-    fpr: float | tuple[float, float] | None = None,
     alternative: Alternative = "two-sided",
     margin: float | None = None,
     adjust: Adjustment | None = None,
@@ -145,7 +69,7 @@ def compare_area(
     level: float = 0.95,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Compare ROC areas, average precision or early retrieval between measures.
+    """Compare areas under the ROC curve or average precision between measures.
 
     Parameters
     ----------
@@ -155,10 +79,8 @@ def compare_area(
         If you pass both, only this pair is compared. If you pass only ``a``, it is compared with
         every other measure. By default, all pairs are compared.
     kind
-        The quantity to compare: the area under the ROC curve or average precision (see
-        :func:`area`), or the value of :func:`partial_area` or, with alpha = 20, :func:`bedroc`.
-    fpr : float or pair of floats, optional
-        Range of the partial area (see :func:`partial_area`), used by kind="partial".
+        The area under the ROC curve or average precision (see :func:`area`). To compare the top of
+        the lists, call ``compare(n=share, of="lift")``.
     test
         "t" uses DeLong's standard error and Student's distribution with Welch's degrees of freedom
         for the two classes. If a class has fewer than 5 candidates, the degrees of freedom are the
@@ -204,8 +126,7 @@ def compare_area(
     wide with 10 true positives and 1.3 times as wide with 100 (``width`` in ``area_laws.csv``). The
     test of average precision rejected at most 0.057 of true null hypotheses, and its interval had a
     coverage of at least 0.93 with 3 or more true positives but only 0.70 with 2
-    (``tests/simulations/average_precision.csv``). For the other kinds, the tests rejected at most
-    0.065. Cost: O(N log N) per measure, O(N) per pair.
+    (``tests/simulations/average_precision.csv``). Cost: O(N log N) per measure, O(N) per pair.
 
     References
     ----------
@@ -221,13 +142,6 @@ def compare_area(
     """
     if kind != "roc" and test == "delong":
         raise ValueError(f"test='delong' requires kind='roc', not kind={kind!r}. Omit test.")
-    limits: tuple[float, float] | None = None
-    if kind == "partial":
-        limits = rate_range(fpr)
-    elif fpr is not None:
-        raise ValueError(
-            f"fpr={fpr!r} applies only to kind='partial', not kind={kind!r}. Omit fpr."
-        )
     check_choice("adjust", adjust, (None, *stats.ADJUSTMENTS))
     level = check_share("level", level)
     clustered = Roles.of(roles).groups is not None
@@ -246,18 +160,13 @@ def compare_area(
         adjust_over=adjust_over,
         margin=check_margin(margin),
     )
-    noted: dict[str, Any] = {"kind": kind, "test": test}
-    if limits is not None:
-        noted["limits"] = limits
-    noted["adjust"] = adjust
+    noted: dict[str, Any] = {"kind": kind, "test": test, "adjust": adjust}
     if adjust is not None:
         noted["adjust_over"] = adjust_over
     noted |= {"alternative": alternative, "level": level, "margin": how.margin}
     if kind == "ap":
         kernel: PairOfRankings = precision_gap
         interval = of_precision_gap(clustered=clustered)
-    elif kind != "roc":
-        kernel, interval = partial(early_gap, limits=limits), OF_EARLY_GAP
     else:
         kernel = partial(roc_gap, test=test)
         interval = {"t": OF_ROC_GAP, "delong": _OF_DELONG_GAP}[test]
@@ -336,7 +245,7 @@ def roc_gap(
     test: str,
     alternative: str,
     placed: Sequence[FloatArray] | None = None,
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return the columns (group, pair) of two ROC areas and their difference."""
     gold, both = a.gold, a.present
     if placed is None:
@@ -352,7 +261,7 @@ def roc_gap(
         freedom = areas.difference_freedom(freedom, (of_a.value, of_b.value), sizes)
     else:
         # missing extreme candidates may or may not form clusters: use the geometric mean of both
-        sizes = [areas.unseen_counts(size, gap.n_groups) for size in sizes]
+        sizes = [np.minimum(size, np.sqrt(size * gap.n_groups)) for size in sizes]
     alike = ((placed[0] == placed[1]) | np.isnan(placed[0]) | ~both).all(axis=-1)
     if alike.any():  # in all other cases the orders differ, and no further sorting is needed
         alike = alike & areas.have_same_order(a, b)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Unpack
@@ -31,6 +31,7 @@ from rankeval_pd.stats import areas as early
 
 AREA_COLUMNS = ("measure", "area", "chance", "ci_low", "ci_high", "se", "p_value")
 AVERAGED = (*AREA_COLUMNS[:-1], "n_queries", "n_missing")
+Columns = dict[str, AnyArray]  # (group, measure), or (group, pair)
 _OWN = {"roc": "newcombe", "ap": "logit"}  # the interval of each kind of area
 
 
@@ -161,7 +162,7 @@ def area_rows(
     candidates: doors.Candidates,
     _: IntArray | None,
     *,
-    kernel: Callable[..., Mapping[str, AnyArray]],
+    kernel: Callable[..., Columns],
 ) -> Rows:
     """Return one row per group and measure, from a function of rankings and clusters."""
     parts = []
@@ -188,7 +189,7 @@ def _area_of(ranking: Ranking, kind: str) -> early.Influence:
     return early.influences(ranking)
 
 
-def _to_average(ranking: Ranking, _: IntArray | None = None, *, kind: str) -> dict[str, AnyArray]:
+def _to_average(ranking: Ranking, _: IntArray | None = None, *, kind: str) -> Columns:
     """Return the areas of the groups to be averaged, without separate intervals."""
     (total, positive), result = ranking.size, _area_of(ranking, kind)
     weight = positive
@@ -199,7 +200,7 @@ def _to_average(ranking: Ranking, _: IntArray | None = None, *, kind: str) -> di
 
 def _roc_columns(
     ranking: Ranking, cluster: IntArray | None = None, *, level: float, ci: str
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return the columns (group, measure) of ROC areas."""
     result = early.placements(ranking)
     spread = spread_of(result, cluster, alone=True)
@@ -208,9 +209,7 @@ def _roc_columns(
     return _area_limits(result.value, spread, level, ci)
 
 
-def _area_limits(
-    area: FloatArray, spread: early.AreaSpread, level: float, ci: str
-) -> dict[str, AnyArray]:
+def _area_limits(area: FloatArray, spread: early.AreaSpread, level: float, ci: str) -> Columns:
     """Return the area, chance level, limits, standard error, p-value and any clusters."""
     if ci == "newcombe":
         limits, p_value = early.newcombe_limits(area, spread, level), early.p_of_half(area, spread)
@@ -230,43 +229,22 @@ def _area_limits(
 
 
 def area_of_outlines(
-    rankings: Sequence[early.RankingOutline],
-    inverse_ends: Callable[[Any], float],
+    outlines: Sequence[tuple[Hashable, early.Outline]],
     *,
-    kind: AreaKind = "roc",
-    ci: AreaInterval | None = None,
+    ci: AreaInterval = "newcombe",
     level: float = 0.95,
-    ends: bool = False,
 ) -> pd.DataFrame:
-    """Return :func:`area` for rankings given by their outlines.
-
-    ``inverse_ends`` returns the sum that the chance level of average precision needs.
-    """
-    interval = _interval_kind(kind, ci)
+    """Return :func:`area` for the measures of rankings given by their outlines."""
     level = check_share("level", level)
-    if kind == "roc":
-        areas, spreads = zip(*(early.outline_area(x.outline) for x in rankings), strict=True)
-        spread = early.joined_spreads(spreads)
-        _warn_if_few(spread, "area")
-        columns = _area_limits(np.array(areas), spread, level, interval)
-    else:
-        precisions = [
-            early.outline_precision(ranking, inverse_ends(ranking), ends=ends)
-            for ranking in rankings
-        ]
-        value, corrected, variance, chance = np.array(precisions).T
-        positive = np.array([ranking.outline.positive for ranking in rankings])
-        negative = np.array([ranking.outline.negative for ranking in rankings])
-        least = np.minimum(positive, negative) - 1.0
-        spread = early.AreaSpread(variance, least, positive, negative)
-        _warn_if_few(spread, "area")
-        columns = _columns_of_precision(value, corrected, chance, spread, level)
-    names = pd.Index([ranking.measure for ranking in rankings], tupleize_cols=False)
-    leaving = {name: columns[name] for name in AREA_COLUMNS[1:]}
-    table = pd.DataFrame({"measure": pd.Series(names), **leaving})
-    table.attrs.update({"kind": kind, "ci": interval, "level": level})
-    outline = rankings[0].outline
-    table.attrs["n_candidates"] = outline.positive + outline.negative
+    names, given = zip(*outlines, strict=True)
+    areas, spreads = zip(*map(early.outline_area, given), strict=True)
+    spread = early.joined_spreads(spreads)
+    _warn_if_few(spread, "area")
+    columns = _area_limits(np.array(areas), spread, level, ci)
+    measures = pd.Series(pd.Index(names, tupleize_cols=False))
+    table = pd.DataFrame({"measure": measures, **{x: columns[x] for x in AREA_COLUMNS[1:]}})
+    n_candidates = given[0].positive + given[0].negative
+    table.attrs.update(kind="roc", ci=ci, level=level, n_candidates=n_candidates)
     return table
 
 
@@ -275,36 +253,42 @@ def area_of_outlines(
 
 def precision_columns(
     ranking: Ranking, cluster: IntArray | None = None, *, level: float
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return the columns (group, measure) of average precisions."""
     result = early.influences(ranking)
     warned = "area"
     if cluster is None:  # with few positives the interval is wide, but its coverage is correct
         warned = ""
     spread = spread_of(result, cluster, warned=warned, alone=True)
-    return _columns_of_precision(result.value, result.corrected, result.chance, spread, level)
-
-
-def _columns_of_precision(
-    value: FloatArray,
-    corrected: FloatArray,
-    chance: FloatArray,
-    spread: early.AreaSpread,
-    level: float,
-) -> dict[str, AnyArray]:
-    """Return the columns of average precisions."""
-    error, freedom = spread.error, spread.least_freedom
-    low, high = early.ap_limits(value, corrected, error, freedom, spread.positive, level)
-    values = value, chance, low, high, error, np.full(value.shape, np.nan)
+    value, error, freedom = result.value, spread.error, spread.least_freedom
+    low, high = early.ap_limits(value, result.corrected, error, freedom, spread.positive, level)
+    values = value, result.chance, low, high, error, np.full(value.shape, np.nan)
     return dict(zip(AREA_COLUMNS[1:], values, strict=True)) | spread.counted
 
 
 def precision_gap(
     a: Ranking, b: Ranking, cluster: IntArray | None = None, *, alternative: str
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return the columns (group, pair) of two average precisions and their difference."""
     of_a, of_b = early.influences(a), early.influences(b)
-    columns = gap_columns(a, b, of_a.minus(of_b), cluster, alternative)
+    apart = of_a._replace(
+        value=of_a.value - of_b.value,
+        influence=of_a.influence - of_b.influence,
+        drift=of_a.drift - of_b.drift,
+    )
+    gap = spread_of(apart, cluster, warned="compare_area")
+    freedom = np.maximum(gap.least_freedom, 1.0)
+    t, p_value = t_and_p(apart.value, gap.error, freedom, alternative)
+    columns: Columns = {
+        "difference": apart.value,
+        "z": t,
+        "p_value": p_value,
+        "se": gap.error,
+        "freedom": freedom,
+        "moved": np.asarray(gap.moved),
+        "alike": early.have_same_order(a, b),
+        **gap.counted,
+    }
     for side, result in (("a", of_a), ("b", of_b)):
         own = spread_of(result, cluster, warned="", alone=True)
         columns |= {
@@ -315,30 +299,6 @@ def precision_gap(
             f"positive_{side}": own.positive,
         }
     return columns
-
-
-def gap_columns(
-    a: Ranking,
-    b: Ranking,
-    apart: early.Influence,
-    cluster: IntArray | None,
-    alternative: str,
-    freedom: FloatArray | float = np.inf,
-) -> dict[str, AnyArray]:
-    """Return a difference and its test, with at most ``freedom`` degrees of freedom."""
-    gap = spread_of(apart, cluster, warned="compare_area")
-    freedom = np.maximum(np.minimum(gap.least_freedom, freedom), 1.0)
-    t, p_value = t_and_p(apart.value, gap.error, freedom, alternative)
-    return {
-        "difference": apart.value,
-        "z": t,
-        "p_value": p_value,
-        "se": gap.error,
-        "freedom": freedom,
-        "moved": np.asarray(gap.moved),
-        "alike": early.have_same_order(a, b),
-        **gap.counted,
-    }
 
 
 def t_and_p(

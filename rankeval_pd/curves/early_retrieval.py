@@ -8,14 +8,14 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from rankeval_pd.curves.areas import area_rows, spread_of
+from rankeval_pd.curves.areas import Columns, area_rows, spread_of
 from rankeval_pd.doors import Data, Shares, tabulate
 from rankeval_pd.errors import check_number, check_share, check_shares
 from rankeval_pd.lists.precision import IntervalKind
 from rankeval_pd.lists.recall import recall_of_lists
 from rankeval_pd.options import Capabilities, can, with_roles, with_roles_but
 from rankeval_pd.roles import ProportionInterval, RankingRoles, Roles
-from rankeval_pd.stats import AnyArray, IntArray, Ranking, areas
+from rankeval_pd.stats import IntArray, Ranking, areas
 
 _ENRICHED = ("tp", "lift", "ci_low", "ci_high", "tied")
 BEDROC_COLUMNS = ("measure", "value", "chance", "ci_low", "ci_high", "se")
@@ -247,7 +247,7 @@ def _early_columns(
     statistic: Callable[[Ranking], areas.Influence],
     level: float,
     cluster: IntArray | None,
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return a value, its chance level, standard error, and limits.
 
     They are the outer limits of the sample with and without a pair of candidates at each end.
@@ -277,7 +277,7 @@ def _early_columns(
 
 def bedroc_columns(
     ranking: Ranking, cluster: IntArray | None = None, *, alpha: float, level: float
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return BEDROC, its chance level, confidence limits and standard error."""
     return _early_columns(ranking, partial(areas.bedroc_influence, alpha=alpha), level, cluster)
 
@@ -288,7 +288,7 @@ def partial_columns(
     *,
     limits: tuple[float, float],
     level: float,
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return McClish's partial area, one half, confidence limits and standard error."""
     low, high = limits
     statistic = partial(areas.area_between, least=low, most=high)

@@ -17,8 +17,6 @@ import pandas as pd
 from rankeval_pd.doors.columns import (
     dense,
     group_numbers,
-    label_hashes,
-    label_order,
     refuse_text,
     score_values,
     telling_words,
@@ -60,8 +58,7 @@ _ROLE_DOCS = {
     "key": "The column or index level that names the document and breaks ties. The default is"
     " document, or the index label.",
     "ties": "How equal scores are ordered: trec (scores as float32, then descending document"
-    " names), shared (a hash of the label, or ascending keys) or expected (the mean over all"
-    " orders).",
+    " names) or expected (the mean over all orders).",
     "missing": "How missing scores are treated: absent (not retrieved).",
     "min_grade": "The lowest grade of a positive document.",
     "unjudged": "How retrieved documents without a grade are treated: negative or skip (as if not"
@@ -168,12 +165,11 @@ def read_queries(frame: pd.DataFrame, options: QueryOptions) -> Queries:
     frame, roles = with_given_frame(frame, roles)
     by, key = as_names(roles.by, frame.columns), roles.key
     gold = roles.gold
+    if gold is not None and gold not in frame.columns:
+        raise unknown_name("gold", gold, frame.columns)
     if gold is None and "grade" in frame.columns:
         gold = "grade"
-    elif gold is None or gold in frame.columns:
-        gold = find_gold(frame, roles)
-    else:
-        raise unknown_name("gold", gold, frame.columns)
+    gold = find_gold(frame, replace(roles, gold=gold))
     taken = [gold, *by]
     if key is not None:
         taken.append(key)
@@ -262,12 +258,6 @@ def tie_breaker(
     """Return a function that orders rows with equal scores."""
     if roles.ties == "expected":
         return np.asarray  # any order
-    if roles.ties == "shared" and name is None:
-        hashes = label_hashes(pd.Index(documents))
-        order, *_ = label_order(hashes, roles.common.seed, query)
-        place = np.empty_like(order)
-        place[order] = np.arange(order.size)
-        return place.__getitem__
     if isinstance(documents, pd.MultiIndex):  # constant within a query
         constant = [level for level in documents.names if level in as_names(roles.by, ())]
         documents = documents.droplevel(constant[: documents.nlevels - 1]).to_flat_index()
@@ -279,27 +269,16 @@ def tie_breaker(
         )
     if name is not None:
         _refuse_repeated_documents(values, query, name)
-    return partial(_document_ranks, values, name, roles.ties)
+    return partial(_document_ranks, values)
 
 
-def _document_ranks(values: pd.Series, name: Hashable, ties: str, rows: IntArray) -> IntArray:
-    """Return the order of rows by descending document names ("trec"), or by ascending keys."""
+def _document_ranks(values: pd.Series, rows: IntArray) -> IntArray:
+    """Return the order of rows by descending document names."""
     codes, unique = pd.factorize(values.iloc[rows])
-    names = np.asarray(unique, dtype=object)
-    if ties == "trec":
-        names = np.array([str(x) for x in names], dtype=object)
-    try:
-        order = np.argsort(names, kind="stable")
-    except TypeError as error:
-        raise TypeError(
-            f"key={name!r} has values that cannot be ordered ({error}). Pass a column of numbers,"
-            " strings or dates."
-        ) from None
+    order = np.argsort(np.array([str(x) for x in unique], dtype=object), kind="stable")
     ranks = np.empty(order.size, dtype=np.int64)
     ranks[order] = np.arange(order.size)
-    if ties == "trec":
-        return -ranks[codes]
-    return ranks[codes]
+    return -ranks[codes]
 
 
 _DOCUMENTS_AT_ONCE = 2**15  # number of documents in each hash table

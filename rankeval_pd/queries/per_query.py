@@ -413,8 +413,7 @@ def metrics_asked(metrics: Any, chosen: QueryOptions) -> list[MetricRequest]:
     if chosen.ties == "expected" and lacking:
         raise ValueError(
             f"ties='expected' has no closed form for {listed(lacking)}, only for"
-            f" {listed(EXPECTED_METRICS, most=20)}. Omit the other metrics, or pass ties='trec' or"
-            " 'shared'."
+            f" {listed(EXPECTED_METRICS, most=20)}. Omit the other metrics, or pass ties='trec'."
         )
     return named
 

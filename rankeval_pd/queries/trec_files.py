@@ -545,8 +545,7 @@ def _compare_queries(queries: SharedCodes, parts: list[TrecLines]) -> None:
     """Warn about queries found only in a run or only in the judgments."""
     numbers = np.arange(len(queries.names))
     judged, *of_runs = (np.isin(numbers, codes) for codes in queries.codes)
-    unjudged = np.zeros_like(judged)
-    lacking = []
+    unjudged, lacking = np.zeros_like(judged), []
     for part, asked in zip(parts, of_runs, strict=True):
         if asked.any() and not (asked & judged).any():  # empty runs are allowed
             raise ValueError(
@@ -559,25 +558,18 @@ def _compare_queries(queries: SharedCodes, parts: list[TrecLines]) -> None:
         if without.any():
             names = _examples(queries.names, without)
             lacking.append(f"{part.name!r} ({int(without.sum())}: {names})")
-    total = int(judged.sum())
-    said = []
+    drop = "To compare only common queries, drop the others: data[~data['query'].isin([...])]."
     if unjudged.any():
-        said.append(
+        warn(
             f"per_query omits queries without judgments from the runs ({int(unjudged.sum())}:"
-            f" {_examples(queries.names, unjudged)})."
+            f" {_examples(queries.names, unjudged)}). {drop}"
         )
     if lacking:
         runs = ", ".join(lacking[:6]) + f", ... ({len(lacking)} runs)" * (len(lacking) > 6)
-        said.append(
-            f"Some of the {total} judged queries have no documents in {runs}; per_query uses empty"
-            " lists for these queries."
+        warn(
+            f"Some of the {int(judged.sum())} judged queries have no documents in {runs}; per_query"
+            f" uses empty lists for these queries. {drop}"
         )
-    if said:
-        do = (
-            "To compare only the common queries, drop all other queries:"
-            " data[~data['query'].isin([...])]."
-        )
-        warn(" ".join([*said, do]))
 
 
 def _examples(names: Any, which: Any) -> str:

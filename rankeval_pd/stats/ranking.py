@@ -170,7 +170,7 @@ class Ranking:
         positions = np.argsort(-self.score, axis=-1)
         # the default sort is faster than the stable one: restore the tie-key order of equal scores
         ranked = np.take_along_axis(self.score, positions, axis=-1)
-        if _equal(ranked[..., 1:], ranked[..., :-1]).any():
+        if equal_scores(ranked[..., 1:], ranked[..., :-1]).any():
             block = block_edges(ranked)[0] * ranked.shape[-1]
             positions = np.sort(block + positions, axis=-1) - block
         if self.present.all():
@@ -267,7 +267,7 @@ class Ranking:
         if whole is not None:
             # a block that extends beyond these candidates ends where the block at ``reach`` ends
             last = self.scores_by_rank[..., whole.reach - 1 : whole.reach]
-            on = _equal(self.scores_by_rank[..., index - 1], last)
+            on = equal_scores(self.scores_by_rank[..., index - 1], last)
             on &= whole.end[..., np.newaxis] <= here  # otherwise no list contains missing scores
             end = np.where(on, whole.end[..., np.newaxis], end)
             tp_end = np.where(on, whole.tp_end[..., np.newaxis], tp_end)
@@ -301,7 +301,7 @@ class Ranking:
         rank = np.minimum(np.concatenate([n, n + 1]), width)
         edges = np.take_along_axis(self.score, self.order[..., rank - 1], axis=-1)
         last, after = edges[..., : n.size], edges[..., n.size :]
-        cut: BoolArray = _equal(last, after) & (n < self.size.total[..., np.newaxis])
+        cut: BoolArray = equal_scores(last, after) & (n < self.size.total[..., np.newaxis])
         return cut
 
     def accepted(self, threshold: FloatArray) -> Accepted:
@@ -322,7 +322,7 @@ class Ranking:
         return Accepted(counts[0], counts[1])
 
 
-def _equal(one: FloatArray, other: FloatArray) -> BoolArray:
+def equal_scores(one: FloatArray, other: FloatArray | float) -> BoolArray:
     """Return whether scores are equal; NaN is equal to NaN."""
     return np.asarray((one == other) | (np.isnan(one) & np.isnan(other)))
 
@@ -332,7 +332,7 @@ def block_edges(ranked: FloatArray) -> tuple[IntArray, IntArray]:
     width = ranked.shape[-1]
     rank = np.arange(width)
     edges = np.ones((*ranked.shape[:-1], width + 1), dtype=bool)  # between two blocks
-    edges[..., 1:-1] = ~_equal(ranked[..., 1:], ranked[..., :-1])
+    edges[..., 1:-1] = ~equal_scores(ranked[..., 1:], ranked[..., :-1])
     start = np.maximum.accumulate(np.where(edges[..., :-1], rank, 0), axis=-1)
     end = np.where(edges[..., 1:], rank + 1, width)
     return start, np.minimum.accumulate(end[..., ::-1], axis=-1)[..., ::-1]

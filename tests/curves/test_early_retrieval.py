@@ -117,9 +117,6 @@ def test_the_ends_of_bedroc_are_0_and_1(alpha):
             assert (worst["value"], worst["ci_low"]) == (0.0, 0.0)
             assert 1e-6 < best["ci_low"] < 1
             assert 0 < worst["ci_high"] < 1 - 1e-6
-        both = df.rankeval(details=True).compare_area(kind="bedroc").loc[0]
-        assert (both["area_a"], both["area_b"], both["difference"]) == (1, 0, 1)
-        assert -1 <= both["ci_low"] <= both["ci_high"] <= 1
 
 
 @QUIET
@@ -184,8 +181,9 @@ def test_standard_errors_are_those_of_resamples(simulated):
 
 
 def test_a_partial_area_needs_a_rate(simulated):
-    with pytest.raises(ValueError, match=r"fpr=None: a partial area needs the largest false"):
-        simulated.rankeval.partial_area(None)
+    for fpr, message in ((None, "needs the largest false"), ((0.3, 0.1), "a lower and an upper")):
+        with pytest.raises(ValueError, match=message):
+            simulated.rankeval.partial_area(fpr)
 
 
 # ------------------------------------------------------------------- errors and limits, by hand

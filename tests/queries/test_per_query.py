@@ -208,15 +208,6 @@ def test_what_equal_scores_leave_open_is_in_the_details():
     assert not found["undefined"].any()
 
 
-def test_shared_ties_are_those_of_the_other_methods():
-    frame = collection(4, unjudged=False).dropna()
-    frame = frame.assign(gold=frame.pop("grade") >= 1).drop(columns="document")
-    frame = frame[frame.groupby("query")["run"].transform("size") >= 5]
-    ranked = frame.rankeval(by="query").nbest_precision([1, 5])
-    found = per_query(frame, ["P@1", "P@5"], ties="shared")
-    np.testing.assert_array_equal(found["value"], ranked["precision"])
-
-
 @pytest.mark.parametrize("unjudged", ["negative", "skip"])
 def test_lists_of_runs_are_those_of_trec_eval(unjudged):
     frame = search(1)

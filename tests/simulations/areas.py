@@ -163,28 +163,9 @@ def two_scores():
         }  # fmt: skip
 
 
-def early():
-    kinds = (
-        {"kind": "partial", "fpr": 0.1}, {"kind": "partial", "fpr": (0.1, 0.3)}, {"kind": "bedroc"},
-    )  # fmt: skip
-    for number, (sizes, shift, rho) in enumerate(
-        itertools.product(FEW[:3], (1.0, 2.0), (0.0, 0.9))
-    ):
-        rng = np.random.default_rng([3, number])
-        ds = study.correlated(rng, labels(*sizes), SAMPLES, (shift, shift), rho)
-        for asked in kinds:
-            found = ds.rankeval.compare_area("a", "b", **asked)
-            named = " ".join(str(x) for x in asked.values())
-            yield {
-                "what": "early", "positive": sizes[0], "negative": sizes[1],
-                "setting": f"{named}, shift {shift:g}, correlation {rho:g}",
-                "size": study.rejected(found), "coverage": study.held(found, 0.0),
-            }  # fmt: skip
-
-
 def area_laws_rows():
-    """Areas of two-valued scores, differences of correlated areas, and tests of early shares."""
-    for row in itertools.chain(two_scores(), differences(), early()):
+    """Areas of two-valued scores, and differences of correlated areas."""
+    for row in itertools.chain(two_scores(), differences()):
         yield {**row, "samples": SAMPLES}
 
 
