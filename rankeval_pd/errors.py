@@ -286,6 +286,18 @@ def check_choice(argument: str, value: object, allowed: Iterable[str | None]) ->
         )
 
 
+def refuse_combinations(
+    options: Mapping[str, object], table: Sequence[tuple[str, str, str]]
+) -> None:
+    """Refuse the first pair of options in ``table`` that were both passed.
+
+    Each row names two options and says what to do instead.
+    """
+    for option, other, advice in table:
+        if options.get(option) is not None and options.get(other) is not None:
+            raise ValueError(f"{option}= cannot stand beside {other}=. {advice}")
+
+
 def _as_float(argument: str, value: Any, allowed: str) -> float:
     """Return a number as a float, which is infinite if the number is too large."""
     if isinstance(value, bool | np.bool_) or not isinstance(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
@@ -11,15 +10,17 @@ from typing import Any, Literal, TypedDict, get_args
 import numpy as np
 import pandas as pd
 import xarray as xr
-from pandas.api.types import is_bool_dtype, is_numeric_dtype, is_string_dtype
+from pandas.api.types import is_bool_dtype
 
 from rankeval_pd.errors import (
     check_choice,
+    check_count,
     check_flag,
     check_number,
     is_hushed,
     is_known,
     listed,
+    refuse_combinations,
     shown,
     unknown_keyword,
     unknown_name,
@@ -141,8 +142,7 @@ class AnyRoles(_Rankings, ItemRoles, total=False):
 MEANINGS: dict[str, str] = {
     "gold": "The column that marks true positives, with the values True and False, or 1 and 0. The"
     " default is a column named gold, or the only boolean column. For several annotators, pass a"
-    " list of columns. You can pass gold, key, label, by and groups as a column, an index level, a"
-    " Series or an array.",
+    " list of columns. gold, key, label, by and groups can also name an index level.",
     "agreement": "How the votes of several annotators are combined: majority (ties are excluded,"
     " with a warning), any, all, or each (one row per annotator).",
     "positive": "The value or values of gold that mark true positives.",
@@ -162,7 +162,7 @@ MEANINGS: dict[str, str] = {
     "label": "The column(s) or index level(s) that identify a candidate. A hash of the label"
     " breaks ties. The default is the index.",
     "lower_is_better": "The measures whose small values rank first. True means all measures.",
-    "ties": "How equal scores are treated: shared, trec, blocks, expected, best, worst or error."
+    "ties": "How equal scores are treated: shared, trec, expected, best, worst or error."
     " The default for retrieval runs (by, key and missing='absent') is trec.",
     "missing": "How missing scores are treated: raise, last, drop or absent (not retrieved). For"
     " systems scored on test items, pass raise or ratio (the score on the available items).",
@@ -196,9 +196,8 @@ def default_of(role: str, *, items: bool) -> Any:
     return getattr(Roles(), role)
 
 
-_ONE_NAME = ("gold", "key", "dim", "groups", "strata", "seeds")
 _CHOICES: dict[str, tuple[Any, ...]] = {
-    "agreement": (*AGREEMENTS, "shares"),
+    "agreement": AGREEMENTS,
     "ties": TIES,
     "unjudged": (None, *get_args(Unjudged)),
     "missing": MISSING,
@@ -206,6 +205,9 @@ _CHOICES: dict[str, tuple[Any, ...]] = {
     "weight": (None, *get_args(Weight)),
     "seed_variance": (None, *get_args(SeedVariance)),
 }
+
+
+_TWICE = [("positive", "min_grade", "Both define the true positives: pass only one of them.")]
 
 
 @dataclass(frozen=True)
@@ -244,15 +246,10 @@ class Roles:
 
     @classmethod
     def configured(cls, keywords: Mapping[str, Any]) -> Roles:
-        """Return the checked roles of an accessor, including roles of queries.
-
-        If ``ties`` is not set, queries use a separate default.
-        """
+        """Return the checked roles of an accessor, including roles of partly judged rankings."""
         roles = {name: x for name, x in keywords.items() if name not in LONG}
-        unjudged = roles.get("unjudged")
-        if unjudged in get_args(PartlyJudged):
+        if roles.get("unjudged") in get_args(PartlyJudged):
             del roles["unjudged"]
-        check_choice("unjudged", unjudged, (*_CHOICES["unjudged"], *get_args(PartlyJudged)))
         return cls.of(roles)
 
     @classmethod
@@ -266,47 +263,18 @@ class Roles:
                     f"{name}={value!r}: a long frame must be in memory for this method. Call"
                     " data.compute() first, or pass a column for each measure or system."
                 )
-            if value is pd.NA and name in (*_ONE_NAME, "by", "label"):
-                raise TypeError(f"{name}=<NA> is not a name. Pass the name of a column.")
-            if name not in _ONE_NAME:
-                continue
-            parts = [value]
-            # several annotators, or two crossed factors
-            if isinstance(value, list) and (
-                name == "gold" or (name == "groups" and len(value) == 2)
-            ):
-                parts = value
-            for part in parts:
-                unhashable = type(part).__hash__ is None
-                if unhashable and (name in ("dim", "strata", "seeds") or not are_values(part)):
-                    raise TypeError(f"{name}={part!r}: pass the name of one column, not several.")
+            check_names(name, value)
         roles = cls(**keywords)
-        if isinstance(roles.unjudged, str) and roles.unjudged in get_args(PartlyJudged):
-            raise ValueError(
-                f"unjudged={roles.unjudged!r} is supported only by judged_precision,"
-                " judged_recall and judged_difference. Call one of these."
-            )
         check_flag("details", roles.details, none=True)
         check_flag("progress", roles.progress, none=True)
         for name, choices in _CHOICES.items():
             check_choice(name, getattr(roles, name), choices)
+        refuse_combinations(keywords, _TWICE)
+        if roles.min_grade is not None:
+            check_number("min_grade", roles.min_grade)
         ordered = roles.by is not None and roles.key is not None
         if ordered and "ties" not in keywords and roles.ends:
             roles = replace(roles, ties="trec")  # the default for retrieval runs
-        if (least := roles.min_grade) is not None:
-            if roles.positive is not None:
-                raise ValueError(
-                    f"positive={roles.positive!r} with min_grade={least!r}: both define the true"
-                    " positives. Pass only one of them."
-                )
-            if isinstance(least, bool | np.bool_) or not isinstance(
-                least, int | float | np.integer | np.floating
-            ):
-                raise TypeError(
-                    f"min_grade={least!r} is of type {type(least).__name__}. Pass a number, the"
-                    " lowest grade of a true positive; for other values, pass positive=..."
-                )
-            check_number("min_grade", least)
         _ = roles.seed
         return roles
 
@@ -324,20 +292,20 @@ class Roles:
 
         If ``crossed`` is true, the method supports one factor but not two crossed factors.
         """
-        if len(self.factors) > 1 and crossed:
-            raise ValueError(
-                f"groups={self.groups!r}: only paired_bootstrap supports two crossed factors with"
-                " resampling; only nbest_precision, compare and significant_ranges support them"
-                " without it. Pass the factor with fewer levels; if the other factor also has an"
-                " effect, the result is overconfident."
+        if self.groups is None or (crossed and len(self.factors) < 2):
+            return
+        advice = (
+            "this method assumes independent candidates. Print df.rankeval(groups=...) to list the"
+            " methods for clusters. For clustered queries, test the result of"
+            " per_query(metric, wide=True) with groups=..."
+        )
+        if crossed:
+            advice = (
+                "two crossed factors are supported only by nbest_precision, compare and"
+                " significant_ranges without resampling, and by paired_bootstrap. Pass the factor"
+                " with fewer levels; if the other one has an effect, the result is overconfident."
             )
-        if self.groups is not None and not crossed:
-            raise ValueError(
-                "groups: this method assumes independent candidates. Print df.rankeval(groups=...)"
-                " to list the methods for clusters, none of which supports by= with average=. For"
-                " clustered queries, test the result of per_query(metric, wide=True) with"
-                " groups=..."
-            )
+        raise ValueError(f"groups={self.groups!r}: {advice}")
 
     def lower(self, measures: Iterable[Hashable], columns: Any) -> list[Hashable]:
         """Return the measures whose small values rank first, and reject unknown names."""
@@ -372,14 +340,7 @@ class Roles:
         rng = self.rng
         if rng is None or isinstance(rng, np.random.Generator):
             return 0
-        if isinstance(rng, (bool, np.bool_)) or not isinstance(rng, (int, np.integer)):
-            raise TypeError(
-                f"rng={rng!r} is of type {type(rng).__name__}: pass a whole number (a seed), a"
-                " numpy.random.Generator, or None for fresh entropy."
-            )
-        if rng < 0:
-            raise ValueError(f"rng={rng!r}: a seed must be 0 or more. Pass another whole number.")
-        return int(rng)
+        return check_count("rng", rng, least=0)
 
     @property
     def swaps(self) -> int:
@@ -406,6 +367,38 @@ def are_values(given: Any) -> bool:
     return isinstance(
         given, np.ndarray | pd.Series | pd.Index | pd.api.extensions.ExtensionArray | xr.DataArray
     )
+
+
+#: roles that name columns, and whether a list can name several
+_NAMING = {
+    "gold": True, "by": True, "label": True, "groups": True, "score": True, "item": True,
+    "key": False, "dim": False, "strata": False, "seeds": False, "system": False, "measure": False,
+}  # fmt: skip
+
+
+def check_names(role: str, given: Any) -> None:
+    """Raise an error if a role that names columns is given as values, or names no column."""
+    if role in ("gold", "measures") and isinstance(given, list) and not given:
+        raise ValueError(f"{role}=[] contains no names. Pass one or more, or omit {role}.")
+    if given is None or role not in _NAMING:
+        return
+    parts = [given]
+    if isinstance(given, list) and _NAMING[role] and (role != "groups" or len(given) == 2):
+        parts = given
+    for part in parts:
+        several = type(part).__hash__ is None and role not in ("by", "label", "score", "item")
+        if are_values(part) or several or part is pd.NA:
+            raise TypeError(
+                f"{role}={told_role(part)} is not the name of one column or dimension. Pass a name;"
+                f" for values, add a column, data.assign(part=...), and pass {role}='part'."
+            )
+
+
+def told_role(given: Any) -> str:
+    """Return a role as text, without values."""
+    if are_values(given):
+        return f"<{type(given).__name__}>"
+    return shown(given)
 
 
 def as_names(names: Names, columns: Any) -> list[Hashable]:
@@ -534,61 +527,16 @@ def check_levels(labels: pd.Index) -> None:
 
 
 # -------------------------------------------------------------------------------------------------
-# Warn about duplicate measures and candidates, and suggest roles.
-
-_MOST_VOTES = 20
-_ANNOTATOR = re.compile(
-    r"(?:ann|anno|annot|annotator|rater|judge|coder|expert|vote|votes|label|labels|judgments?)"
-    r"[\W_]*(?:\d{1,3}|[a-z])?"
-)
-_GOLD = re.compile(
-    r"is_?\w+|y|y_?true|true|truth|labels?|gold\w*|targets?|class|rel|relevan(t|ce)|correct|positive"
-)
-_YES = ("yes", "y", "true", "t", "positive", "pos", "relevant", "correct", "1")
-_LOOKED_AT = 10_000  # number of rows checked for two distinct values
-_NUMBERED = re.compile(r"[arj]\d{1,2}")
+# Warn about duplicate measures and candidates, and refuse missing names.
 
 
-def likely_gold(data: object) -> tuple[Hashable, str] | None:
-    """Return the only two-valued column and suitable roles, or None.
-
-    If there are several such columns, the function returns the only column whose name suggests a
-    gold label.
-    """
-    if not isinstance(data, pd.DataFrame) or data.columns.nlevels > 1:
-        return None
-    if not data.columns.is_unique:
-        return None
-    head = data.head(_LOOKED_AT)
-    scores = [x for x in head if is_numeric_dtype(head[x]) and not is_bool_dtype(head[x])]
-    counts: dict[Any, Any] = {
-        x: head[x].value_counts() for x in head if x in scores or is_string_dtype(head[x])
-    }
-    two = [name for name, found in counts.items() if len(found) == 2]
-    if len(two) > 1:
-        two = [name for name in two if _GOLD.fullmatch(str(name).lower())]
-    if len(two) != 1 or not any(len(counts[x]) > 2 for x in scores):
-        return None
-    values = list(counts[two[0]].index)
-    # if neither value has a typical name, choose the rarer value
-    yes = next((x for x in values if str(x).lower() in _YES), values[-1])
-    hint = f"gold={two[0]!r}"
-    if two[0] not in scores:
-        hint += f", positive={yes!r}"
-    return two[0], hint
-
-
-def vote_reason(name: Hashable, numbers: FloatArray) -> str | None:
-    """Return why a column of whole numbers looks like votes, or None."""
-    text = str(name).lower()
-    known = numbers[~np.isnan(numbers)]
-    low, high = known.min(), known.max()
-    numbered = _NUMBERED.fullmatch(text)
-    if low < 0 or high > _MOST_VOTES or (numbered and high > 1):
-        return None
-    if numbered or _ANNOTATOR.fullmatch(text):
-        return "votes, judging by the column's name"
-    return None
+def refuse_missing(values: pd.Series, role: str, name: Hashable) -> None:
+    """Raise a ValueError if a column that identifies or groups rows has missing values."""
+    if missing := int(values.isna().sum()):
+        raise ValueError(
+            f"{role}={name!r} has {missing} missing values, but every row needs one. Fill in these"
+            f" values, or drop the rows: data.dropna(subset=[{name!r}])."
+        )
 
 
 def warn_of_copied_groups(
@@ -740,26 +688,27 @@ def with_roles_of(gold: Hashable, roles: Roles, columns: Any) -> list[Hashable]:
     return [*named, *as_names(roles.groups, columns), *as_names(roles.label, columns)]
 
 
+_ITEMS = "Omit {0}, or call paired_bootstrap, paired_permutation, system_ranks or gain_by_size."
+#: roles that only systems scored on test items have, and what to do with a ranking
+_OF_SYSTEMS_ALONE = {
+    "higher_is_better": "Pass the measures whose small values rank first as lower_is_better=...",
+    **dict.fromkeys(("metric", "strata", "seeds", "average", "weight", "seed_variance"), _ITEMS),
+}
+
+
+def refuse_foreign(given: Mapping[str, Any], foreign: Mapping[str, str], kind: str) -> None:
+    """Raise a ValueError for a role of another kind of data; ``foreign`` says what to do."""
+    for role, advice in foreign.items():
+        if given.get(role) is not None:
+            raise ValueError(
+                f"{role}={told_role(given[role])} applies only to {kind}. {advice.format(role)}"
+            )
+
+
 def find_gold(data: pd.DataFrame, roles: Roles) -> Hashable:
     """Return the gold label: the role, column ``gold``, or the only boolean column."""
-    if roles.higher_is_better is not None:
-        raise ValueError(
-            f"higher_is_better={roles.higher_is_better!r} applies only to systems scored on test"
-            " items, but this method needs candidates with a gold label. Pass the measures whose"
-            " small values rank first as lower_is_better=... For systems, use paired_bootstrap."
-        )
-    if roles.missing == "ratio":
-        raise ValueError(
-            "missing='ratio', the mean of the available scores, applies only to systems scored on"
-            " test items. For rankings, pass 'raise', 'last', 'drop' or 'absent'."
-        )
-    for role in ("metric", "strata", "seeds", "average", "weight", "seed_variance"):
-        if getattr(roles, role) is not None:
-            raise ValueError(
-                f"{role}={getattr(roles, role)!r} applies only to systems scored on test items, but"
-                f" this method needs candidates with a gold label. Omit {role}, or call"
-                " paired_bootstrap, paired_permutation, system_ranks or gain_by_size."
-            )
+    refuse_foreign(vars(roles), _OF_SYSTEMS_ALONE, "systems scored on test items")
+    check_choice("missing", roles.missing, MISSING[:-1])
     columns = dict.fromkeys(data.columns)
     if isinstance(roles.gold, list):  # votes are combined earlier if data are in memory
         raise ValueError(
@@ -775,30 +724,18 @@ def find_gold(data: pd.DataFrame, roles: Roles) -> Hashable:
     if "gold" in columns:
         return "gold"
     dtypes = data.dtypes[~data.columns.duplicated()]
-    candidates = [name for name, dtype in dtypes.items() if is_bool_dtype(dtype)]
-    if len(candidates) == 1:
-        return candidates[0]
-    if candidates:
-        raise ValueError(
-            f"gold is missing and could be any of {listed(candidates)}. Pass the column that marks"
-            " true positives as gold=... If the columns are systems that are right or wrong on"
-            " each item, call system_ranks, summary or paired_bootstrap."
-        )
-    if "grade" in columns:
-        raise ValueError(
-            "gold is not given, but the column 'grade' may contain it. Pass gold='grade' and the"
-            " lowest positive grade (min_grade=1), or call per_query('AP') or summary(['AP'])."
-        )
-    if (likely := likely_gold(data)) is not None:
-        raise ValueError(
-            f"gold is not given. The column {likely[0]!r} looks like the gold label: pass"
-            f" {likely[1]}."
-        )
+    flags = [name for name, dtype in dtypes.items() if is_bool_dtype(dtype)]
+    if len(flags) == 1:
+        return flags[0]
+    told = f"no column is boolean or named 'gold' (columns: {listed(columns, most=6)})"
+    advice = "Systems scored on test items need no gold label: call paired_bootstrap."
+    if flags:
+        told = f"it could be any of {listed(flags, most=6)}"
+    elif "grade" in columns:
+        advice = "For grades, pass gold='grade' and min_grade=1, or call per_query('AP')."
     raise ValueError(
-        "gold is not given, and no column is boolean or named 'gold' (columns:"
-        f" {listed(columns, most=6)}). Pass the column that marks true positives as gold=..., or"
-        " if nothing is judged, add a column: data.assign(gold=float('nan')). Systems scored on"
-        " test items need no gold label: call paired_bootstrap."
+        f"gold is not given, and {told}. Pass the column that marks true positives, NaN if not"
+        f" judged, as gold=... {advice}"
     )
 
 
@@ -840,14 +777,11 @@ def find_measures(
         out = excluded_names(roles, columns)
     if roles.measures is not None:
         names = list(dict.fromkeys(as_names(roles.measures, columns)))
-        if not names:
-            raise ValueError(
-                f"measures={roles.measures!r} contains no names (columns: {listed(columns)}). Pass"
-                " the names of measures, or omit measures to use all of them."
-            )
         for name in names:
             if name in {taken[0]}:
-                raise ValueError(f"measures: {name!r} is the gold label and cannot be a measure.")
+                raise ValueError(
+                    f"measures: {name!r} is the gold label and cannot be a measure. Omit it."
+                )
             if name not in columns:
                 raise unknown_name("measures", name, columns)
     else:
@@ -892,15 +826,13 @@ def refuse_dim(dim: Hashable, own: str) -> None:
         )
 
 
-def refuse_by(by: Any, dim: Hashable, groups: str, advice: str) -> None:
+def refuse_by(by: Any, dim: Hashable) -> None:
     """Raise a ValueError if ``by`` is passed with a Dataset."""
-    if by is not None and (are_values(by) or as_names(by, ())):
-        kind = repr(by)
-        if are_values(by):
-            kind = "values"
+    if are_values(by) or as_names(by, ()):
         raise ValueError(
-            f"by={kind}: a Dataset stores {groups} along a dimension other than {dim!r}, so by does"
-            f" not apply. {advice}"
+            f"by={told_role(by)} is for DataFrames, but a Dataset stores groups along dimensions"
+            f" other than {dim!r}. Omit by; to add such a dimension, use data.groupby and unstack,"
+            " which pad smaller groups with NaN."
         )
 
 
@@ -1002,11 +934,7 @@ def _names(role: str, given: Any, frame: pd.DataFrame) -> list[Hashable]:
     """Return the columns with a role, and reject unknown names."""
     if role not in (*LONG, *_OF_ITEMS, *_OF_CANDIDATES, "seeds"):
         return []
-    if are_values(given) or (isinstance(given, list) and any(map(are_values, given))):
-        raise ValueError(
-            f"{role} contains values, but a long frame needs the name of a column. Add a column,"
-            f" data.assign(part=...), and pass {role}='part'."
-        )
+    check_names(role, given)
     names = as_names(given, frame.columns)
     for name in names:
         frame_column(frame, name, role)  # rejects unknown names and labels of several types
@@ -1101,12 +1029,7 @@ def _row_labels(
     for name in rows:
         check_types(frame[name], "item", name)
     for name in identifying:
-        if missing := int(frame[name].isna().sum()):
-            raise ValueError(
-                f"{shown(name)} has {missing} missing values in {len(frame)} rows, but this column"
-                " identifies the rows of a long frame. Fill in these values, or drop the rows:"
-                f" data.dropna(subset=[{name!r}])."
-            )
+        refuse_missing(frame[name], "item", name)
     return rows
 
 

@@ -48,20 +48,16 @@ from rankeval_pd.doors.columns import (
     group_numbers,
     is_dask_frame,
     leave_table,
-    maybe_gold,
     refuse_taken,
     rows_at,
     true_values,
-    with_given_dataset,
-    with_given_frame,
+    with_levels,
 )
 from rankeval_pd.doors.datasets import frame_of
 from rankeval_pd.doors.item_tables import (
     COLUMNS,
     OPEN,
     as_frame,
-    as_items,
-    check_better,
     check_items,
     check_sizes,
     each_metric,

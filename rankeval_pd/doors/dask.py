@@ -24,7 +24,6 @@ from rankeval_pd.doors.item_tables import ItemTable
 from rankeval_pd.errors import COMPUTE, details_wanted, held, listed, unknown_name
 from rankeval_pd.roles import (
     Roles,
-    are_values,
     as_names,
     check_kinds,
     check_types,
@@ -32,6 +31,7 @@ from rankeval_pd.roles import (
     find_measures,
     frame_column,
     native,
+    refuse_missing,
     signs_of,
     with_roles_of,
 )
@@ -152,12 +152,6 @@ def request_of(ddf: Any, roles: Roles, *, scored: bool = True) -> Request:
 
 
 def _check_roles(roles: Roles) -> None:
-    for role in ("gold", "key", "label", "groups", "by"):
-        if are_values(getattr(roles, role)):
-            raise ValueError(
-                f"{role} is given as values, but the rows of a Dask DataFrame are spread across"
-                f" its partitions. Add a column, ddf.assign({role}=...), and pass its name."
-            )
     if len(roles.factors) > 1:
         raise ValueError(
             f"groups={roles.groups!r}: the cells of two crossed factors are spread across the"
@@ -257,7 +251,7 @@ def tie_keys(rows: pd.DataFrame, request: Request) -> AnyArray:
         seed = ranking.mix(np.array([request.roles.seed % 2**64], dtype=np.uint64))
         return ranking.mix(columns.label_hashes(_label_values(rows, request)) + seed)
     values = frame_column(rows, key, "key")
-    columns.refuse_missing(values, key)
+    refuse_missing(values, "key", key)
     ascending = columns.sort_key(values, key)
     keys = np.empty(len(rows), dtype=np.int64)
     keys[ascending.index] = np.cumsum((ascending != ascending.shift()).to_numpy(dtype=bool))

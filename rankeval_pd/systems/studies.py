@@ -17,7 +17,6 @@ from rankeval_pd.doors import (
     above_door,
     as_frame,
     below_door,
-    check_better,
     check_items,
     check_sizes,
     group_numbers,
@@ -483,8 +482,6 @@ def _as_in_pairs(attrs: Mapping[Any, Any], roles: Mapping[str, Any]) -> dict[str
     if better in (0, 1):  # attrs store booleans as numbers
         better = bool(better)
     chosen = dict(roles)
-    check_better(better)
-    check_better(chosen.get("higher_is_better"))
     if better is None:
         lacking = []
         if chosen.get("metric") is None:
