@@ -125,10 +125,20 @@ def unknown_name(
 
 def is_known(name: object, known: Iterable[Hashable]) -> bool:
     """Return whether a name is known; unhashable objects are always unknown."""
+    if not isinstance(known, set):
+        known = set(known)  # a set finds pd.NA by hash, but a list compares by ==
     try:
-        return name in set(known)  # a set finds pd.NA by hash, but a list compares by ==
+        return name in known
     except TypeError:
         return False
+
+
+def check_known(role: str, names: Iterable[object], known: Iterable[Hashable]) -> None:
+    """Raise an error for the first of the names that is unknown."""
+    columns = set(known)
+    for name in names:
+        if not is_known(name, columns):
+            raise unknown_name(role, name, known)
 
 
 _LONGEST = 80  # characters of a value in an error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypedDict, get_args
 
@@ -16,6 +17,7 @@ from rankeval_pd.errors import (
     check_choice,
     check_count,
     check_flag,
+    check_known,
     check_number,
     is_hushed,
     is_known,
@@ -314,9 +316,7 @@ class Roles:
         if self.lower_is_better is False:
             return []
         names = as_names(self.lower_is_better, columns)
-        for name in names:
-            if name not in columns:
-                raise unknown_name("lower_is_better", name, columns)
+        check_known("lower_is_better", names, columns)
         return names
 
     @property
@@ -424,9 +424,7 @@ def excluded_names(roles: Roles, known: Iterable[Hashable]) -> list[Hashable]:
     if roles.exclude is None:
         return []
     out = as_names(roles.exclude, names)
-    for name in out:
-        if name not in names:
-            raise unknown_name("exclude", name, names)
+    check_known("exclude", out, names)
     for name in as_names(roles.measures, names):
         if name in set(out):
             raise ValueError(
@@ -530,6 +528,24 @@ def check_levels(labels: pd.Index) -> None:
 # Warn about duplicate measures and candidates, and refuse missing names.
 
 
+def refuse_taken(added: Iterable[Hashable], taken: Iterable[Hashable], how: str) -> None:
+    """Raise a ValueError if the data have a column that the result adds."""
+    for name in added:
+        if name in taken:
+            raise ValueError(
+                f"data has a column {name!r}, but the result adds a column of the same name."
+                f" Rename the column: data.rename({how}{{{name!r}: ...}})."
+            )
+
+
+def check_pair(a: Hashable, b: Sequence[Hashable]) -> None:
+    """Raise a ValueError unless ``a`` is passed with ``b``, and differs from ``b``."""
+    if b and a is None:
+        raise ValueError(f"b={shown(b[0])} without a: pass both, a= and b=.")
+    if is_known(a, b):
+        raise ValueError(f"a and b both name {shown(a)}: pass two different names.")
+
+
 def refuse_missing(values: pd.Series, role: str, name: Hashable) -> None:
     """Raise a ValueError if a column that identifies or groups rows has missing values."""
     if missing := int(values.isna().sum()):
@@ -601,22 +617,23 @@ def with_columns(frame: pd.DataFrame, columns: Mapping[str, Any]) -> pd.DataFram
 def frame_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
     """Return a column by label, or an index level by name."""
     columns = frame.columns
-    try:
-        if isinstance(columns, pd.MultiIndex) and name not in set(columns):
-            # a mask of the columns below the name, without a sorting warning from pandas
-            result: Any = np.array([name in {label[0]} for label in columns], dtype=bool)
-            if not result.any():
-                raise KeyError(name)
-        else:
+    result: Any = None
+    if isinstance(columns, pd.MultiIndex) and name not in set(columns):
+        # a mask of the columns below the name, without a sorting warning from pandas
+        below = np.array([name in {label[0]} for label in columns], dtype=bool)
+        if below.any():
+            result = below
+    else:
+        with suppress(KeyError, TypeError, pd.errors.InvalidIndexError):
             result = columns.get_loc(name)
-    except (KeyError, TypeError, pd.errors.InvalidIndexError):
+    if result is None:
         if role in ("by", "groups", "strata", "seeds") and is_known(name, frame.index.names):
             level = list(frame.index.names).index(name)
             return frame.index.get_level_values(level).to_series(index=frame.index)
         known = [*frame.columns]
         if role not in ("measures", "cells"):
             known += [level for level in frame.index.names if level is not None]
-        raise unknown_name(role, name, known) from None
+        raise unknown_name(role, name, known)
     if not isinstance(result, int):
         times = np.arange(frame.shape[1])[result].size
         raise ValueError(
@@ -717,10 +734,9 @@ def find_gold(data: pd.DataFrame, roles: Roles) -> Hashable:
             " 'a3']].mean(axis=1) > 0.5)."
         )
     if roles.gold is not None:
-        if roles.gold in columns:
-            gold: Hashable = roles.gold
-            return gold
-        raise unknown_name("gold", roles.gold, columns)
+        gold: Hashable = roles.gold
+        check_known("gold", [gold], columns)
+        return gold
     if "gold" in columns:
         return "gold"
     dtypes = data.dtypes[~data.columns.duplicated()]
@@ -777,13 +793,11 @@ def find_measures(
         out = excluded_names(roles, columns)
     if roles.measures is not None:
         names = list(dict.fromkeys(as_names(roles.measures, columns)))
-        for name in names:
-            if name in {taken[0]}:
-                raise ValueError(
-                    f"measures: {name!r} is the gold label and cannot be a measure. Omit it."
-                )
-            if name not in columns:
-                raise unknown_name("measures", name, columns)
+        check_known("measures", names, columns)
+        if is_known(taken[0], names):
+            raise ValueError(
+                f"measures: {taken[0]!r} is the gold label and cannot be a measure. Omit it."
+            )
     else:
         beside = {*taken, *out, *CONTINGENCY}
         if MARGINS in data.attrs:
@@ -902,23 +916,13 @@ def widened(data: Any, roles: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
     if not given:
         return data, rest
     told = ", ".join(f"{name}={shown(x)}" for name, x in given.items())
-    if len({"system", "measure"} & set(given)) != 1 or "score" not in given:
-        instead = "none of them"
-        if {*given} == {"item"}:
-            instead = f"label={shown(given['item'])}"
+    named = len({"system", "measure"} & set(given)) == 1 and "score" in given
+    table = isinstance(data, pd.DataFrame) and data.columns.nlevels == 1 and len(data) > 0
+    if not named or not table:
         raise ValueError(
-            f"{told}: a long frame with one row per score needs system='...' (for rankings"
-            " measure='...'), score='...', and item='...' unless the index identifies the items."
-            f" Pass these roles, or {instead} if each system has a separate column."
-        )
-    if not isinstance(data, pd.DataFrame) or data.columns.nlevels > 1 or data.empty:
-        kind = f"a {type(data).__name__}"
-        if len(data) == 0:
-            kind = "empty"
-        raise TypeError(
-            f"{told}: these roles need a long frame, an in-memory DataFrame with one row per score"
-            f" and a one-level header, but data is {kind}. For Dask, call ddf.compute(); for a"
-            " Dataset, omit these roles."
+            f"{told}: a long frame is an in-memory DataFrame with one row per score. Pass"
+            " system='...' (for rankings measure='...'), score='...', and item='...' if the index"
+            " does not identify the items; for one column per system, omit them or pass label=..."
         )
     frame = data
     levels = [x for x in data.index.names if x is not None and x not in data.columns]
@@ -950,19 +954,6 @@ def _wide_by_system(
     beside = [name for role in _OF_ITEMS for name in named.get(role, [])]
     rows = _row_labels(frame, items, "system", columns, beside)
     wide = _wide_scores(frame, rows, columns, named["score"], "system")
-    lacking = wide.isna()
-    if rest.get("missing") != "ratio" and lacking.to_numpy().any():
-        worst: Any = lacking.sum().idxmax()
-        column = lacking[worst]
-        system = worst[1:]
-        if len(columns) == 1:
-            system = worst[1]
-        raise ValueError(
-            f"system={shown(named['system'][0])}: {shown(system)} has no score for"
-            f" {int(column.sum())} of {len(wide)} items ({listed(rows)}), for example"
-            f" {shown(column.idxmax())}. Add the rows, keep only the items with scores for every"
-            " system, or pass missing='ratio' to score each system on its available items."
-        )
     header = [*columns]
     header[0] = "system"
     if len(named["score"]) > 1:
@@ -1001,10 +992,7 @@ def _wide_by_measure(
             " or correct the values."
         )
     kept = first[[name for name in others if name not in differ]]
-    if both := [name for name in wide if name in kept]:
-        raise ValueError(
-            f"{listed(both)}: both a measure and a column have this name. Rename one of them."
-        )
+    refuse_taken(wide, kept, "columns=")
     return kept.join(wide), _settled(rest, list(wide))
 
 
@@ -1048,13 +1036,6 @@ def _wide_scores(
     role: str,
 ) -> pd.DataFrame:
     """Return scores (item, (score, system, ...)) in order of appearance."""
-    for name in scores:
-        if not pd.api.types.is_numeric_dtype(frame[name].dtype):
-            raise ValueError(
-                f"score={shown(name)} is of type {frame[name].dtype}, for example"
-                f" {shown(frame[name].iloc[0])}, but scores must be numbers or booleans. Convert"
-                " the scores, or pass another column."
-            )
     keys = [*rows, *columns]
     again = frame.duplicated(keys)
     if again.any():

@@ -48,7 +48,6 @@ from rankeval_pd.doors.columns import (
     group_numbers,
     is_dask_frame,
     leave_table,
-    refuse_taken,
     rows_at,
     true_values,
     with_levels,

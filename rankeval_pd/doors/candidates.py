@@ -32,7 +32,6 @@ from rankeval_pd.doors.columns import (
     label_hashes,
     label_order,
     leave_table,
-    refuse_taken,
     refuse_unlabeled,
     refuse_unscored,
     rows_at,
@@ -44,13 +43,11 @@ from rankeval_pd.doors.columns import (
     with_levels,
 )
 from rankeval_pd.errors import (
+    check_known,
     check_memory,
     check_table,
-    is_known,
     no_table,
     progress_bar,
-    shown,
-    unknown_name,
     warn,
 )
 from rankeval_pd.options import READINGS, Capabilities, earlier_reading
@@ -60,10 +57,12 @@ from rankeval_pd.roles import (
     Roles,
     as_names,
     check_levels,
+    check_pair,
     find_gold,
     find_measures,
     frame_column,
     refuse_dim,
+    refuse_taken,
     signs_of,
     warn_of_copied_groups,
     warn_of_same_order,
@@ -513,23 +512,16 @@ def only_pair(
     if one and (b is None or isinstance(b, list)):
         raise TypeError(f"b={b!r}: pass one measure to compare with a.")
     others, columns = others_of(b), data.columns
-    if others and a is None:
-        raise ValueError(f"b={b!r} without a: pass both measures, a= and b=.")
+    check_pair(a, others)
     if a is None:
         return dict(roles)
     meant = as_names(roles.get("measures"), columns)
-    compared = [("a", a), *(("b", name) for name in others)]
-    for role, name in [*compared, *(("measures", name) for name in meant)]:
-        if not is_known(name, columns):
-            size = isinstance(name, int | np.integer | range) and not isinstance(name, bool)
-            raise unknown_name(role, name, columns, f" For the list size, write n={name}." * size)
+    for role, names in (("a", [a]), ("b", others), ("measures", meant)):
+        check_known(role, names, columns)
+        if meant and others:
+            check_known(role, names, meant)
     if not others:
         return dict(roles)
-    if a in set(others):
-        raise ValueError(f"a and b both name {shown(a)}: pass two different measures.")
-    for role, name in compared:
-        if meant and not is_known(name, meant):
-            raise unknown_name(role, name, meant)
     return {**roles, "measures": [a, *others]}
 
 
@@ -958,9 +950,8 @@ def pair_names(measures: Sequence[Hashable], a: Hashable, b: Names) -> list[Pair
         others = others_of(b)
         if b is None:
             others = [m for m in measures if m not in {a}]
-        for role, name in (("a", a), *(("b", other) for other in others)):
-            if name not in set(measures):
-                raise unknown_name(role, name, measures)
+        check_known("a", [a], measures)
+        check_known("b", others, measures)
         pairs = [(a, other) for other in others]
     if not pairs:
         raise ValueError(

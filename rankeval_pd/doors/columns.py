@@ -15,7 +15,7 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd import tables
-from rankeval_pd.errors import is_known, listed, shown, unknown_name, warn
+from rankeval_pd.errors import check_known, check_memory, is_known, listed, shown, warn
 from rankeval_pd.roles import (
     Roles,
     as_names,
@@ -122,7 +122,7 @@ def gold_values(
     if values.dtype == object or isinstance(dtype, pd.CategoricalDtype):
         values = pd.Series(values.astype(object).to_numpy(), dtype=object)
         if all(isinstance(x, (bool, np.bool_, int, float, np.number)) for x in values.dropna()):
-            values = pd.Series([_float_of(x) for x in values], dtype=float)
+            values = pd.Series([np.nan if pd.isna(x) else float(x) for x in values], dtype=float)
     truth, grades = None, ""
     if _is_number(values.dtype):
         truth = values.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -145,20 +145,11 @@ def gold_values(
     return truth
 
 
-def _float_of(value: Any) -> float:
-    try:
-        return np.nan if pd.isna(value) else float(value)
-    except OverflowError:  # an integer too large for a float is neither a grade nor a label
-        return np.inf if value > 0 else -np.inf
-
-
 def true_values(positive: Any) -> list[Any]:
     """Return a list of the values that mark true positives."""
     if positive is None:
         return []
-    if isinstance(positive, list | tuple | set | frozenset | np.ndarray | pd.Series):
-        return list(positive)
-    return [positive]
+    return as_list(positive)
 
 
 def value_counts(values: pd.Series, most: int = 8) -> str:
@@ -223,7 +214,6 @@ def warn_of_dropped(
 
 _NEARLY = 1e-9  # tolerance for rounding fractions to whole list sizes
 _LARGEST = 2**62
-_MOST = 10**9
 
 
 class Shares(NamedTuple):
@@ -251,11 +241,9 @@ def check_n(n: Any) -> Sizes:
     """
     if n is None:
         return None
-    if isinstance(n, range) and len(n) > _MOST:
-        raise ValueError(
-            f"n={n!r} requests {len(n):,} lists for every measure, too many to fit in memory. Pass"
-            " fewer list sizes, or None for every n."
-        )
+    if isinstance(n, range):
+        what = f"n={n!r} requests {len(n):,} lists for every measure"
+        check_memory(2.0 * len(n), what, "Pass fewer list sizes, or None for every n.")
     values = n
     if not isinstance(n, range) and not (
         isinstance(n, np.ndarray) and n.ndim == 1 and n.dtype.kind in "iu"
@@ -292,25 +280,19 @@ def check_not_above(n: Sizes, largest: int, whole: Whole | None = None) -> None:
     """Raise a ValueError if a list size exceeds the number of candidates."""
     if (width := WIDTH.get()) is not None:
         largest = width
+    longest, advice = 0, "or None for every n."
+    if isinstance(n, np.ndarray):
+        longest = int(n.max(initial=0))
+    elif n is not None and whole is not None:
+        longest = int(n.of(whole.total).max())
     if whole is not None:
-        longest = 1
-        if isinstance(n, Shares):
-            longest = int(n.of(whole.total).max())
-        elif n is not None:
-            longest = int(n.max())
-        if longest > whole.asked:
-            raise ValueError(
-                f"n={longest} exceeds {whole.asked}, the size of the longest list in this head of"
-                f" {whole.total:,} candidates. Collect a longer head: ddf.rankeval.head(n_max),"
-                " with n_max up to the number of candidates."
-            )
-    elif isinstance(n, np.ndarray) and n.size and int(n.max()) > largest:
+        largest, advice = whole.asked, "or collect a longer head: ddf.rankeval.head(n_max)."
+    if longest > largest:
         allowed = ""
         if largest:
-            allowed = f"whole numbers from 1 to {largest} or "
+            allowed = f"whole numbers from 1 to {largest} "
         raise ValueError(
-            f"n={int(n.max())} exceeds the number of candidates, {largest}. Pass {allowed}None"
-            " for every n."
+            f"n={longest} exceeds the number of candidates, {largest}. Pass {allowed}{advice}"
         )
 
 
@@ -329,9 +311,7 @@ def asked_thresholds(
                 f" numbers: threshold={{{measures[0]!r}: ...}}."
             )
         threshold = {measures[0]: threshold}
-    for name in threshold:
-        if not is_known(name, measures):
-            raise unknown_name("threshold", name, measures)
+    check_known("threshold", threshold, measures)
     rows = []
     for name in measures:
         values = as_list(threshold.get(name, []))
@@ -568,7 +548,10 @@ def _one(label: Any) -> Keys:
     """Return the hash (1) of a label that is neither a string nor a tuple."""
     if isinstance(label, np.number | np.bool_):
         label = label.item()
-    if isinstance(label, int | float) and not 2**64 <= abs(label) < math.inf:
+    large = isinstance(label, int) and not -(2**63) <= label < 2**64
+    if large and label.bit_length() < 1024 and float(label) == label:
+        label, large = float(label), False
+    if isinstance(label, int | float) and not large:
         return label_hashes(pd.Index([label]))
     if isinstance(label, np.datetime64 | datetime.datetime):
         # an index would use nanoseconds, which cannot represent distant dates
@@ -779,16 +762,6 @@ def is_dask_frame(data: object) -> bool:
     kind = type(data)
     named = kind.__name__ in ("DataFrame", "_Frame")
     return named and kind.__module__.startswith("dask") and hasattr(data, "npartitions")
-
-
-def refuse_taken(added: Iterable[str], taken: Iterable[Hashable], how: str) -> None:
-    """Raise a ValueError if the data have a column that the result adds."""
-    for name in added:
-        if name in taken:
-            raise ValueError(
-                f"data has a column {name!r}, but the result adds a column of the same name."
-                f" Rename the column: data.rename({how}{{{name!r}: ...}})."
-            )
 
 
 def concatenated(parts: Sequence[Rows], by: str | None = None) -> Rows:

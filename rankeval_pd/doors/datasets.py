@@ -115,8 +115,8 @@ def answer_dataset(
 
     if empty := [d for d, size in data.sizes.items() if d != dim and not size]:
         raise ValueError(
-            f"data has no group or measure along {listed(empty)}. Pass a Dataset with at least one"
-            " label along every dimension, or drop these dimensions."
+            f"data has no group, measure or system along {listed(empty)}. Pass a Dataset with at"
+            " least one label along every dimension, or drop these dimensions."
         )
     if "data" in layout:  # rows of the data
         reading = _read(data.compute(), question)
@@ -150,7 +150,8 @@ def _form(parameters: Mapping[str, Any], data: xr.Dataset, options: Mapping[str,
 def _checked(data: xr.Dataset, question: Question) -> tuple[xr.Dataset, Question]:
     """Check the roles and the dimensions, and store judging probabilities as a variable."""
     options, dim, form = question.options, question.dim, question.form
-    Roles.configured({x: options[x] for x in Roles.__dataclass_fields__ if x in options})
+    given = {x: options[x] for x in Roles.__dataclass_fields__ if x in options}
+    Roles.configured({**given, "dim": dim})
     refuse_by(options.get("by"), dim)
     dims = [dim]
     if form == "items":

@@ -16,13 +16,13 @@ from rankeval_pd.errors import (
     check_choice,
     check_count,
     check_flag,
+    check_known,
     is_known,
     listed,
     near_miss,
     no_table,
     refuse_combinations,
     shown,
-    unknown_name,
     warn,
 )
 from rankeval_pd.roles import (
@@ -60,6 +60,12 @@ from rankeval_pd.tables import apart, as_list, is_missing, only_or_all, taken_at
 _ONE_COLUMN = ("mean", "sum", "rouge")
 _COUNTED = ("mean", "rouge", "accuracy")  # the second statistic is 1 per item by default
 _SCORES = " If the columns contain per-item scores, omit metric to compare the mean scores."
+
+
+def refuse_few(count: int, told: str, what: str, advice: str) -> None:
+    """Raise a ValueError if there are fewer than two."""
+    if count < 2:
+        raise ValueError(f"{told}, but a paired test needs at least two {what}. {advice}")
 
 
 class Metric(NamedTuple):
@@ -124,18 +130,17 @@ def _needed(
     needed: list[Hashable] = [*formula.statistics]
     if metric == "accuracy" and "total" not in statistics:
         needed.remove("total")
-    wanted = listed(needed, most=4)
+    wanted = f"the statistics {listed(needed, most=4)}"
     if metric in _ONE_COLUMN:
         wanted = "one column per system"
     elif {*needed} <= {*statistics}:
         return needed
-    have = f"the statistics {listed(statistics)}"
+    have = f"the statistics {listed(statistics, most=4)}."
     if one_level:
         have = f"one column per system.{_SCORES}"
     raise ValueError(
-        f"metric={metric!r} needs {wanted}, but data has {have} Pass a metric of these columns, or"
-        " select or add statistics; from_sacrebleu and from_predictions create two-level columns"
-        " (system, statistic)."
+        f"metric={metric!r} needs {wanted}, but data has {have} from_sacrebleu and from_predictions"
+        " create two-level columns (system, statistic)."
     )
 
 
@@ -259,11 +264,8 @@ def crossed(
         return Items(values[:, 0], cluster, score, metric.sign, linear, strata)
     alone = [systems[k] for k in np.flatnonzero(there.sum(axis=1) < 2)]
     if alone:
-        raise ValueError(
-            f"seeds: a single training run of {listed(alone)} cannot show the variation between"
-            " runs. Train with at least two seeds (preferably five); without seeds=, the test"
-            " compares only these runs and rejects far too often."
-        )
+        advice = "Train twice or more; without seeds=, the test compares only these runs."
+        refuse_few(1, f"seeds: {listed(alone)} has a single training run", "runs", advice)
     result = np.full(there.shape, np.nan)
     result[there] = score(values[there].sum(axis=1))
     if np.isnan(result[there]).any():
@@ -292,11 +294,8 @@ def _check_strata(strata: IntArray, cluster: IntArray | None) -> None:
             )
         drawn, what = pairs[1], "groups"
     sizes = np.bincount(drawn)
-    if sizes.min() < 2:
-        raise ValueError(
-            f"strata: {int((sizes < 2).sum())} of {sizes.size} strata have fewer than two {what},"
-            " but resampling within a stratum needs two. Merge small strata, or omit strata."
-        )
+    few = f"strata: {int((sizes < 2).sum())} of {sizes.size} strata have fewer than two {what}"
+    refuse_few(sizes.min(), few, what, "Merge small strata, or omit strata.")
 
 
 # --------------- Tables from :func:`rankeval_pd.per_query` as systems scored on items
@@ -495,9 +494,7 @@ def system_columns(
     if roles.measures is not None:
         systems = list(dict.fromkeys(systems))
         wanted = as_names(roles.measures, systems)
-        for name in wanted:
-            if name not in set(systems):
-                raise unknown_name("measures", name, systems)
+        check_known("measures", wanted, systems)
         by_name = {k: by_name[k] for name in wanted for k in by_name if k[0] in {name}}
     return by_name
 
@@ -559,14 +556,9 @@ class ItemTable(NamedTuple):
         """Check and return the items of one group."""
         values, labels = self.statistics[..., member, :], self.labels[member]
         metric, systems, seeds = self.metric, self.systems, self.beside.seeds
-        if len(labels) < 2:
-            present = "no item"
-            if len(labels):
-                present = f"one item, {shown(labels[0])}"
-            raise ValueError(
-                f"data, or a group in data, has {present}, but resampling needs at least two items."
-                " Add items, or omit this group."
-            )
+        present = f"{len(labels)} items {listed(labels[:1])}"
+        advice = "Add items, or omit this group."
+        refuse_few(len(labels), f"data, or a group in data, has {present}", "items", advice)
         trained: BoolArray = np.ones((len(systems), 1), dtype=bool)
         if seeds is None:
             values = values[:, np.newaxis]
@@ -599,11 +591,8 @@ class ItemTable(NamedTuple):
         if cluster is not None:
             factors = factors_of(cluster)
             cluster = np.unique(cluster, return_inverse=True)[1]
-            if min(levels.max() for levels in (*factors, cluster)) < 1:
-                raise ValueError(
-                    "groups: there is only one group, but resampling whole groups needs at least"
-                    " two. Omit groups, or pass a column that contains several groups."
-                )
+            levels = min(level.max() + 1 for level in (*factors, cluster))
+            refuse_few(levels, "groups: there is only one group", "groups", "Omit groups.")
         beside = self.beside._replace(strata=taken_at(self.beside.strata, member))
         items = crossed(values, trained, metric, systems, cluster, beside)
         if len(factors) > 1:

@@ -281,9 +281,6 @@ def test_queries_documents_and_grades_are_columns_index_levels_or_values():
     pd.testing.assert_frame_equal(found.rename(columns={"q": "query"}), expected)
     level = frame.set_index(["query", "document"])
     pd.testing.assert_frame_equal(per_query(level, EXACT), expected)
-    values = frame.drop(columns=["query", "document", "grade"])
-    found = per_query(values, EXACT, by=frame["query"], key=frame["document"], gold=frame["grade"])
-    pd.testing.assert_frame_equal(found, expected)
 
 
 def test_the_wide_table_is_what_the_paired_tests_take_and_the_long_one_means_it():
