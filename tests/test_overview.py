@@ -106,18 +106,6 @@ def test_repr_of_items():
     assert found["metric"] == "'mean', higher is better"
 
 
-def test_an_overview_of_systems_says_what_may_be_a_gold_label():
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"svm": rng.normal(size=30), "forest": rng.normal(size=30)})
-    number = frame.assign(y_true=np.arange(30) % 2)
-    assert "'y_true' has two values: rankeval(gold='y_true')" in repr(number.rankeval)
-    word = frame.assign(verdict=["yes"] * 10 + ["no"] * 20)
-    assert "rankeval(gold='verdict', positive='yes')" in repr(word.rankeval)
-    right = pd.DataFrame(rng.integers(0, 2, (30, 3)), columns=["a", "b", "c"])
-    for systems in (frame, right, number.rankeval(metric="mean")):
-        assert "gold label" not in repr(getattr(systems, "rankeval", systems))
-
-
 def test_an_overview_of_systems_says_which_columns_are_left_out():
     """Text without a role, at most a few names, and a hint at the one that repeats its values."""
     frame = pd.DataFrame(

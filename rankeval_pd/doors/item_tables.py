@@ -340,15 +340,12 @@ _OF_RANKINGS_ALONE = {
     "gold": f"{_RANKINGS} From predictions, from_predictions makes systems.",
     **dict.fromkeys(("positive", "min_grade", "key", "ties", "unjudged"), _RANKINGS),
 }
-_APART = [
-    ("strata", "weight", "Omit weight: strata determine the weights of the items."),
-]
 _CROSSED = [
     ("groups", other, "Two crossed factors are combined with neither: pass only one factor.")
-    for other in ("strata", "seeds", "weight")
+    for other in ("strata", "seeds")
 ]
 #: options that mean nothing without another role
-_NEEDED_BY = {"average": "strata", "seed_variance": "seeds", "weight": "groups"}
+_NEEDED_BY = {"average": "strata", "seed_variance": "seeds"}
 
 
 def item_roles(keywords: Mapping[str, Any]) -> Roles:
@@ -357,7 +354,6 @@ def item_roles(keywords: Mapping[str, Any]) -> Roles:
     refuse_foreign(keywords, _OF_RANKINGS_ALONE, "rankings")
     check_choice("missing", roles.missing, ("raise", "ratio"))
     check_flag("higher_is_better", roles.higher_is_better, none=True)
-    refuse_combinations(keywords, _APART)
     if len(roles.factors) > 1:
         refuse_combinations(keywords, _CROSSED)
     for option, role in _NEEDED_BY.items():
@@ -366,9 +362,12 @@ def item_roles(keywords: Mapping[str, Any]) -> Roles:
                 f"{option}={getattr(roles, option)!r} has no meaning without {role}. Pass the"
                 f" column as {role}=..., or omit {option}."
             )
-    if roles.weight == "group" and roles.metric == "sum":
+    if roles.weight == "group" and (
+        len(roles.factors) != 1 or roles.strata is not None or roles.metric == "sum"
+    ):
         raise ValueError(
-            "weight='group' averages over groups, but metric='sum' is no mean. Omit one of them."
+            "weight='group': the mean over groups needs one group column, no strata, and a metric"
+            " other than a sum. Pass the group column as groups=..., or omit weight."
         )
     return roles
 
@@ -797,20 +796,19 @@ def pairs_table(data: Any, *more: str) -> tuple[pd.DataFrame, list[Hashable]]:
 def _in_numbers(table: pd.DataFrame, more: Sequence[str]) -> pd.DataFrame:
     wrong = [name for name in (*_NEEDED, *more, "relation") if (table.columns == name).sum() > 1]
     numbers = [*_NEEDED[2:], *more, *({"p_one_sided", "gain_se"} & {*table})]
-    if not wrong:
+    for name in numbers:
         try:
-            columns = {x: table[x].to_numpy(dtype=float, na_value=np.nan) for x in numbers}
-            table = table.assign(**columns)
-        except (TypeError, ValueError):  # text, for example
-            wrong = numbers
+            table = table.assign(**{name: table[name].to_numpy(dtype=float, na_value=np.nan)})
+        except (TypeError, ValueError):  # text, or several columns
+            wrong.append(name)
     if not wrong and np.isinf(table["gain"]).any():
         wrong = ["gain"]
     elif not wrong and "n_items" in more and not (table["n_items"] > 0).all():
         wrong = ["n_items"]
     if wrong:
         raise ValueError(
-            f"the columns {listed(wrong)} of the table of pairs do not contain, once each, finite"
-            " numbers as from paired_bootstrap. Pass the table that paired_bootstrap returned."
+            f"the columns {listed(dict.fromkeys(wrong))} of the table of pairs do not contain, once"
+            " each, what paired_bootstrap returned. Pass the table that it returned."
         )
     return table
 

@@ -34,6 +34,7 @@ from rankeval_pd.errors import (
     check_choice,
     check_count,
     check_draws,
+    check_flag,
     check_memory,
     check_shapes,
     check_share,
@@ -482,6 +483,7 @@ def _as_in_pairs(attrs: Mapping[Any, Any], roles: Mapping[str, Any]) -> dict[str
     if better in (0, 1):  # attrs store booleans as numbers
         better = bool(better)
     chosen = dict(roles)
+    check_flag("higher_is_better", chosen.get("higher_is_better"), none=True)
     if better is None:
         lacking = []
         if chosen.get("metric") is None:
