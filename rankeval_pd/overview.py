@@ -172,19 +172,15 @@ def _item_facts(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) ->
 
 
 def _groups_and_rest(data: pd.DataFrame | xr.Dataset, roles: Roles, systems: list[Any]) -> Facts:
-    """Return group columns, a likely group column, and unused text columns."""
+    """Return group columns, and unused text columns."""
     out: list[Hashable] = []
     if isinstance(data, pd.DataFrame) and data.columns.nlevels == 1 and data.columns.is_unique:
         named = as_names(roles.by, data.columns) + as_names(roles.label, data.columns)
         known = {*systems, *named, *roles.factors, roles.strata, roles.seeds}
         out = [x for x in data if x not in known and not is_numeric_dtype(data[x].dtype)]
-    groups = repr(roles.groups) if roles.groups is not None else "none"
-    again = (x for x in out if 1 < data[x].astype(str).nunique() <= len(data[x]) / 2)
-    if roles.groups is None and (name := next(again, None)) is not None:
-        groups += (
-            f" ({name!r} has repeated values; if such rows are dependent, pass groups={name!r})"
-        )
-    facts = [("groups", groups)]
+    facts = [("groups", "none")]
+    if roles.groups is not None:
+        facts = [("groups", repr(roles.groups))]
     if out:
         facts.append(("unused columns", listed(out, most=4)))
     return facts

@@ -861,7 +861,7 @@ def form_of(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> For
     if all(name in data for name in ("system_a", "system_b", "gain", "p_value")):
         return "pairs"
     given = {role for role, value in keywords.items() if value is not None}
-    if given & _OF_SYSTEMS:
+    if given & {"system", *_OF_SYSTEMS_ALONE}:
         return "items"
     if given & _OF_RANKINGS:
         return "rankings"
@@ -877,10 +877,7 @@ def form_of(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> For
     return "items" if items else "rankings"
 
 
-#: roles that only systems scored on items have, or only rankings; and 2x2 cell counts
-_OF_SYSTEMS = frozenset(
-    "system metric higher_is_better strata average seeds seed_variance weight".split()
-)
+#: roles that only rankings have; and 2x2 cell counts
 _OF_RANKINGS = frozenset("gold key label positive min_grade measure".split())
 _CELLS = frozenset({"O11", "O12", "O21", "O22"})
 

@@ -21,7 +21,6 @@ from rankeval_pd.doors.columns import (
     Shares,
     Sizes,
     as_compared,
-    as_indexable,
     check_not_above,
     cluster_codes,
     column_order,
@@ -444,7 +443,7 @@ def read_frame(data: pd.DataFrame, asked: Roles, *, scored: bool = True) -> Grou
     check_levels(frame.index)
     labels: Any = frame.index
     if label:
-        levels = [as_indexable(frame_column(frame, name, "label")) for name in label]
+        levels = [frame_column(frame, name, "label") for name in label]
         labels = only_or_all([pd.Index(level, tupleize_cols=False) for level in levels])
     draws = again = None
     if roles.key is not None:

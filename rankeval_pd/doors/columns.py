@@ -333,13 +333,6 @@ def asked_thresholds(
     return result
 
 
-def as_indexable(values: pd.Series) -> pd.Series:
-    """Return a column whose dtype an index can have, which excludes 16-bit floats."""
-    if values.dtype == np.float16:
-        return values.astype(np.float32)
-    return values
-
-
 def group_numbers(
     columns: Sequence[pd.Series], by: Sequence[Hashable], rows: int
 ) -> tuple[pd.DataFrame, IntArray]:
@@ -353,7 +346,7 @@ def group_numbers(
     if rows and len(by) == 1 and values.dtype.kind in "iu" and (values[1:] >= values[:-1]).all():
         new = np.append(True, values[1:] != values[:-1])  # the rows are sorted
         return pd.DataFrame({0: columns[0].array[new]}).set_axis(header, axis=1), new.cumsum() - 1
-    keys = pd.concat([as_indexable(x).reset_index(drop=True) for x in columns], axis=1)
+    keys = pd.concat([x.reset_index(drop=True) for x in columns], axis=1)
     keys = keys.set_flags(allows_duplicate_labels=True)  # a key occurs in many rows
     keys.columns = header
     try:

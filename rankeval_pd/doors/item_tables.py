@@ -222,11 +222,8 @@ class ItemDesign(NamedTuple):
 
     cluster: IntArray | None  #: the number of each item's cluster
     strata: IntArray | None  #: the number of each item's stratum
-    average: str  #: how to average over strata
     seeds: list[Hashable] | None  #: the labels of the training seeds
-    missing: str
-    weight: str = "item"  #: whether items or groups have equal weight
-    pooled: bool = False  #: whether all systems share one variance between seeds
+    roles: Roles  #: how items, strata and seeds are combined
 
 
 def crossed(
@@ -244,14 +241,14 @@ def crossed(
     """
     score, linear = metric.formula.score, metric.linear
     strata = beside.strata
-    if beside.weight == "group":
+    if beside.roles.weight == "group":
         assert cluster is not None
         sizes = np.bincount(cluster).astype(float)
         values = values * (cluster.size / sizes.size / sizes)[cluster][:, np.newaxis]
     if strata is not None:
         strata = np.unique(strata, return_inverse=True)[1]
         _check_strata(strata, cluster)
-    if strata is not None and beside.average == "macro":
+    if strata is not None and beside.roles.average in (None, "macro"):
         sizes = np.bincount(strata)
         complete = bool((values[there][..., 1:] == 1.0).all())
         if linear == "mean" and cluster is None and complete:
@@ -274,7 +271,7 @@ def crossed(
             f"seeds: metric {metric.name!r} is undefined for a training run of system "
             f"{shown(systems[k])}. Exclude this system: exclude=..."
         )
-    seeds = items.seeds_of(result, pooled=beside.pooled)
+    seeds = items.seeds_of(result, pooled=beside.roles.seed_variance == "pooled")
     if linear is not None and bool((values[there][..., 1:] == 1.0).all()):
         averaged = np.where(there[..., np.newaxis, np.newaxis], values, 0.0).sum(axis=1)
         averaged /= there.sum(axis=1)[:, np.newaxis, np.newaxis]
@@ -568,7 +565,7 @@ class ItemTable(NamedTuple):
             names.append(systems[i] if seeds is None else f"{systems[i]}, {seeds[j]}")
         ones = np.where(trained, 1.0, np.nan)[..., np.newaxis, np.newaxis]
         ones = np.broadcast_to(ones, (*values.shape[:3], 1))
-        if self.beside.missing == "ratio":
+        if self.beside.roles.missing == "ratio":
             known: BoolArray = np.asarray(~np.isnan(values).any(axis=-1, keepdims=True))
             summed = metric.name == "sum" or not metric.formula.statistics
             if summed or not known[trained].any(axis=(1, 2)).all():
@@ -675,15 +672,10 @@ def read_items(frame: pd.DataFrame, roles: Roles, *, shape: bool = False) -> Ite
         cluster = packed(*[codes(beside[name], "groups", name) for name in factors])
     if roles.strata is not None:
         strata = packed(codes(beside[roles.strata], "strata", roles.strata))
-    design = ItemDesign(
-        cluster,
-        strata,
-        roles.average or "macro",
-        seeds if roles.seeds is not None else None,
-        roles.missing,
-        roles.weight or "item",
-        pooled=roles.seed_variance == "pooled",
-    )
+    labels = None
+    if roles.seeds is not None:
+        labels = seeds
+    design = ItemDesign(cluster, strata, labels, roles)
     keys, number = group_numbers(domains, by, len(frame))
     members = []
     for group in range(len(keys)):

@@ -8,7 +8,7 @@ DataFrame.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import nullcontext
 from typing import Any, Protocol, cast
 
@@ -31,11 +31,11 @@ from rankeval_pd.doors.item_tables import (
     read_items,
     refuse_few,
 )
-from rankeval_pd.errors import check_known, listed, progress_bar, refuse_combinations
+from rankeval_pd.errors import check_known, listed, progress_bar, refuse_combinations, shown
 from rankeval_pd.roles import check_pair
 from rankeval_pd.stats import AnyArray, AnyItems, IntArray, PairOptions, Step, quiet
 
-Families = Mapping[Hashable, Any] | Sequence[Any] | Callable[[Any, Any], Any]
+Families = Mapping[Hashable, Any] | Callable[[Any, Any], Any]
 _LIMITS = ("ci_low", "ci_high", "ci_low_alone", "ci_high_alone")
 
 
@@ -163,25 +163,15 @@ def relations(families: Families, systems: list[Hashable], pairs: IntArray) -> A
     """Return the relation between the two systems of each pair."""
     if callable(families) and not isinstance(families, Mapping):
         return tables.labels([families(systems[i], systems[j]) for i, j in pairs])
-    label = _family_of(families, systems, {systems[k] for k in np.unique(pairs)})
+    if isinstance(families, pd.Series):
+        families = families.to_dict()
+    if not isinstance(families, Mapping):
+        raise TypeError(
+            f"families={shown(families)}: pass a mapping from each system to its family, or a"
+            " function of two names that returns the relation."
+        )
+    check_known("families", [systems[k] for k in np.unique(pairs)], families)
+    label = families
     words = {True: "same", False: "different"}
     same = [bool(label[systems[i]] == label[systems[j]]) for i, j in pairs]
     return tables.labels([words[x] for x in same])
-
-
-def _family_of(
-    families: Mapping[Hashable, Any] | Sequence[Any],
-    systems: list[Hashable],
-    needed: set[Hashable],
-) -> Mapping[Hashable, Any]:
-    if isinstance(families, pd.Series):
-        families = families.to_dict()
-    if isinstance(families, Mapping):
-        check_known("families", (x for x in systems if x in needed), families)
-        return families
-    if isinstance(families, str) or not np.iterable(families) or len(families) != len(systems):
-        raise ValueError(
-            f"families={families!r}: pass a label for each of the {len(systems)} systems "
-            f"{listed(systems)}, as a mapping or in this order, or a function of two names."
-        )
-    return dict(zip(systems, families, strict=True))

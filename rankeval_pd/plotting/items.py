@@ -157,7 +157,7 @@ def paired_differences(
     ----------
     data : DataFrame or Dataset
         Scores of systems on test items, or values of runs on queries from
-        :func:`rankeval_pd.per_query` for one metric; or a table with the columns ``system_a``,
+        :func:`rankeval_pd.per_query` with ``wide=True`` for one metric; or a table with the columns ``system_a``,
         ``system_b``, ``item`` and ``gain``. If you pass a table, you can add ``whole``, the result
         of :func:`rankeval_pd.paired_bootstrap` for the same pairs.
     a, b : names of systems, optional
@@ -346,8 +346,8 @@ def queries(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Values of runs on queries from :func:`rankeval_pd.per_query`, with one panel per metric; or
-        scores of systems on test items, or a table with the columns ``item``, ``system_a``,
+        Values of runs on queries from :func:`rankeval_pd.per_query` with ``wide=True``, with one
+        panel per metric; or scores of systems on test items, or a table with the columns ``item``, ``system_a``,
         ``system_b``, ``value_a``, ``value_b``.
     a, b : names of systems
         Systems on the y axis and the x axis. Optional if the data contain two systems.

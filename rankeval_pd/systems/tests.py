@@ -554,9 +554,9 @@ def paired_bootstrap(
         interval contains the gains that the test does not reject. For 0/1 items without ``groups``,
         the default is Tango's score interval. "tango" and "newcombe" are score intervals for paired
         proportions. Every interval includes 0 if p_adjusted (or p_value) is above 1 − level.
-    families : mapping, sequence or callable, optional
-        Family of each system, by name or in system order. The column ``relation`` is then "same"
-        or "different". A function of two names that returns the relation also works.
+    families : mapping or callable, optional
+        Family of each system, by name. The column ``relation`` is then "same" or "different". A
+        function of two names that returns the relation also works.
     alternative
         Alternative hypothesis for ``p_value``. "greater" means that system_a is better, as in
         Berg-Kirkpatrick et al. (2012). One-sided tests give one-sided intervals.

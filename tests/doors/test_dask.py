@@ -425,12 +425,16 @@ def items(kind: str) -> pd.DataFrame:
     return pd.DataFrame(values[kind](), columns=list("abcd"))
 
 
+KIN = {"a": "x", "b": "x", "c": "y", "d": "y"}
 OF_ITEMS: dict[str, tuple[str, Ask]] = {
     "signs together": ("real", lambda r: r.paired_bootstrap(**DRAWS, adjust="max-t")),
     "strict": ("real", lambda r: r.paired_bootstrap(**DRAWS, event="strict", ci="percentile")),
     "draws and signs": ("real", lambda r: r.paired_bootstrap(**DRAWS, event="zero", ci="wild")),
     "a pair": ("real", lambda r: r.paired_bootstrap("a", "c", **DRAWS, ci="basic")),
-    "families": ("real", lambda r: r.paired_permutation(**DRAWS, families=list("xxyy"))),
+    "families": (
+        "real",
+        lambda r: r.paired_permutation(**DRAWS, families=KIN),
+    ),
     "sums": ("real", lambda r: r(metric="sum").paired_bootstrap(**DRAWS, rng=3)),
     "errors": ("real", lambda r: r(higher_is_better=False).system_ranks(**DRAWS)),
     "exact draws": ("right", lambda r: r.paired_bootstrap(event="recentred")),

@@ -242,7 +242,7 @@ def test_roles_that_do_not_fit_systems(df):
         ({"a": "new", "b": "new"}, ValueError, r"a and b both name 'new'"),
         ({"b": "new"}, ValueError, r"b='new' without a"),
         ({"families": {"new": 1}}, KeyError, r"families: no column 'old'"),
-        ({"families": ["x"]}, ValueError, r"a label for each of the 2 systems"),
+        ({"families": ["x"]}, TypeError, r"pass a mapping from each system"),
         ({"higher_is_better": "yes"}, TypeError, r"higher_is_better='yes'"),
         ({"dim": "item2"}, ValueError, r"names a dimension of a Dataset"),
         ({"gold": "new"}, ValueError, r"applies only to rankings.*call compare"),
