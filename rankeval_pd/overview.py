@@ -144,10 +144,7 @@ def _item_facts(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) ->
     roles = doors.item_roles(named)
     table = doors.read_items(frame, roles)
     metric, systems = table.metric, table.systems
-    each = [len(rows) for rows in table.members]
-    if roles.seeds is not None:  # one row for each seed
-        each = [table.items(rows).statistics.shape[1] for rows in table.members]
-    items = f"{sum(each):,}"
+    items = f"{sum(map(len, table.members)):,}"
     by = as_names(roles.by, frame.columns)
     beside = ("domains", "none")
     if by:

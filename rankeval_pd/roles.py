@@ -179,7 +179,7 @@ MEANINGS: dict[str, str] = {
     " resampled within strata.",
     "average": "How strata are combined into one score: macro (default) averages over strata, and"
     " micro pools all items.",
-    "seeds": "The column or column level that names the training seed of each score.",
+    "seeds": "The column level, or the column of a long frame, that names the training seed.",
     "seed_variance": "The variance between seeds. By default, each system has its own variance;"
     " pooled uses one variance for all systems.",
     "higher_is_better": "Whether a higher score is better. The default depends on the metric.",

@@ -91,15 +91,15 @@ def test_repr_of_items():
     assert found["statistics"] == "'f', 'correct'"
     assert found["metric"].endswith("lower is better")
     assert {"strata", "seeds"}.isdisjoint(found)
-    many = pd.DataFrame(
-        {"a": range(8), "b": range(8), "task": ["t", "u"] * 4, "seed": [1, 1, 1, 1, 2, 2, 2, 2]},
-        index=[*"wxyz", *"wxyz"],
-    )
+    task = pd.Index(["t", "u"] * 2, name="task")
+    header = pd.MultiIndex.from_product([["a", "b"], [1, 2]], names=["system", "seed"])
+    many = pd.DataFrame(np.arange(16).reshape(4, 4), index=task, columns=header)
     found = _facts(many.rankeval(strata="task", seeds="seed"))
     assert found["strata"] == "'task', their macro average"
     assert found["seeds"] == "'seed'"
     assert found["test items"] == "4"
-    assert _facts(many.rankeval(strata="task", average="micro"))["strata"].endswith("micro average")
+    micro = many.rankeval(strata="task", average="micro", seeds="seed")
+    assert _facts(micro)["strata"].endswith("micro average")
     ds = xr.Dataset({"hits": (("item", "system"), _items(9, 0))}, {"system": list("abc")})
     found = _facts(ds.rankeval)
     assert found["test items"].startswith("9 along")

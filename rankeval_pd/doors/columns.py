@@ -107,11 +107,8 @@ def gold_values(
     if positive is not None:
         plain, among = values.astype(object), true_values(positive)
         for value in among:
-            if all_there and not plain.isin([value]).any():
-                raise ValueError(
-                    f"positive={positive!r}: no candidate has the value {value!r}; gold={name!r}"
-                    f" contains {value_counts(values)}. Pass values that occur in this column."
-                )
+            if all_there:
+                refuse_absent(int(plain.isin([value]).sum()), value, name, values)
         marked = plain.isin(among)
         # an empty spreadsheet cell is not a judgment, even if read as empty text
         blank = plain.isna() | plain.isin(["", " "]) & ~marked
@@ -143,6 +140,18 @@ def gold_values(
             f" or 0. Pass the value(s) that mark true positives as positive=...{grades}."
         )
     return truth
+
+
+def refuse_absent(count: int, value: Any, name: Hashable, values: pd.Series | None = None) -> None:
+    """Raise a ValueError if no candidate has a value in ``positive``."""
+    if not count:
+        there = ""
+        if values is not None:
+            there = f", which contains {value_counts(values)}"
+        raise ValueError(
+            f"positive: no candidate has the value {value!r} in gold={name!r}{there}. Pass values"
+            " that occur in this column."
+        )
 
 
 def true_values(positive: Any) -> list[Any]:

@@ -21,7 +21,7 @@ from rankeval_pd.decisions import GROUP, Rows
 from rankeval_pd.doors import candidates, columns, item_tables
 from rankeval_pd.doors.candidates import Answer, GroupFrame, HeadFrame, Parts, RankingQuestion
 from rankeval_pd.doors.item_tables import ItemTable
-from rankeval_pd.errors import COMPUTE, details_wanted, held, listed, unknown_name
+from rankeval_pd.errors import COMPUTE, check_known, details_wanted, held, listed
 from rankeval_pd.roles import (
     Roles,
     as_names,
@@ -339,11 +339,7 @@ class Counts(NamedTuple):
                 " 'absent'."
             )
         for value, count in zip(columns.true_values(roles.positive), self.present, strict=True):
-            if count == 0:
-                raise ValueError(
-                    f"positive={roles.positive!r}: no candidate has the value {value!r} in"
-                    f" gold={request.gold!r}. Pass values that occur in this column."
-                )
+            columns.refuse_absent(int(count), value, request.gold)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -494,9 +490,7 @@ class Head(NamedTuple):
                 " head does not contain the number of empty ranks. Pass missing='last'."
             )
         names = [name for name in measures if name is not None]
-        for name in names:
-            if name not in own:
-                raise unknown_name("measures", name, own)
+        check_known("measures", names, own)
         return self.whole.of(np.array([own.index(x) for x in names], dtype=np.int64))
 
 
@@ -551,9 +545,7 @@ def finished(part: PartialHead, request: Request, n_max: int) -> HeadFrame:
 def frame_of_groups(ddf: Any, roles: Roles) -> GroupFrame:
     """Return a frame without rows that stands for the groups in ``by``."""
     meta: pd.DataFrame = ddf._meta
-    for name in as_names(roles.by, meta.columns):
-        if name not in meta.columns:
-            raise unknown_name("by", name, meta.columns)
+    check_known("by", as_names(roles.by, meta.columns), meta.columns)
     frame = GroupFrame(meta)
     frame.answers = functools.partial(_answers_of_groups, ddf, roles.label)
     return frame

@@ -308,8 +308,10 @@ def each_metric(data: pd.DataFrame | xr.Dataset) -> list[tuple[str | None, Any]]
     return [(None, data)]
 
 
-def frame_as_items(data: pd.DataFrame) -> pd.DataFrame:
+def as_items(data: Any) -> Any:
     """Return a table of :func:`per_query` for a single metric as one column per system."""
+    if not isinstance(data, pd.DataFrame):
+        return data
     if data.columns.names == ["metric", "system"]:
         metrics = data.columns.unique(level=0).tolist()
         if len(metrics) > 1:
@@ -388,33 +390,6 @@ def role_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
             check_types(column, role, name)
             return column
     return frame_column(frame, name, role)
-
-
-def seeds_as_columns(frame: pd.DataFrame, roles: Roles, by: list[Hashable]) -> pd.DataFrame:
-    """Return one row per item, with training seeds as a column level."""
-    seeds: Any = roles.seeds
-    if frame.columns.nlevels > 1 and seeds in frame.columns.names:
-        return frame
-    seed = role_column(frame, seeds, "seeds")
-    codes(seed, "seeds", seeds)
-    beside = [name for name in (*by, *roles.factors, roles.strata) if name is not None]
-    columns = [name for name in (*beside, seeds) if name not in frame.index.names]
-    plain = frame.set_index(columns, append=True)
-    plain = plain.droplevel(seeds)
-    parts = {label: plain[(seed == label).to_numpy()] for label in pd.unique(seed)}
-    first = plain.index[:0]
-    if parts:
-        first = next(iter(parts.values())).index
-    for label, part in parts.items():
-        lacking = first.symmetric_difference(part.index)
-        if part.index.has_duplicates or len(lacking):
-            raise ValueError(
-                f"seeds={seeds!r}: seed {shown(label)} has {len(part)} rows for {len(first)} items,"
-                " but each seed needs every item once, with the same by, groups and strata. Index"
-                " the rows by item: data.set_index('item')."
-            )
-    wide: pd.DataFrame = pd.concat(parts, axis=1, names=[seeds, *frame.columns.names])
-    return wide
 
 
 #: columns of other forms of data, and what to do with them
@@ -596,18 +571,22 @@ class ItemTable(NamedTuple):
         return items
 
 
-def read_items(frame: pd.DataFrame, roles: Roles, *, shape: bool = False) -> ItemTable:
-    """Read a frame with one row per item; ``shape`` warns if its columns may not be systems."""
+def read_items(frame: pd.DataFrame, roles: Roles, *, first: bool = False) -> ItemTable:
+    """Read a frame with one row per item; the ``first`` reading warns of identifiers."""
     refuse_dim(roles.dim, "item")
-    frame = whole = frame_as_items(frame)
+    frame = whole = as_items(frame)
     named = as_names(roles.label, frame.columns)
     if named and {*named} <= {*frame.columns}:
         frame = frame.set_index(named)  # the item-name column is not a system
 
     # the columns of the roles and of the systems
     by, factors = as_names(roles.by, frame.columns), roles.factors
-    if roles.seeds is not None:
-        frame = seeds_as_columns(frame, roles, by)
+    if roles.seeds is not None and roles.seeds not in frame.columns.names:
+        raise ValueError(
+            f"seeds={roles.seeds!r} is not a level of the columns. If it names the seed of a row,"
+            f" call data.set_index({roles.seeds!r}, append=True).unstack(); for a long frame, also"
+            " pass system=, score= and item=."
+        )
     beside: dict[Hashable, pd.Series] = {}
     domains = []
     for name in by:
@@ -680,24 +659,16 @@ def read_items(frame: pd.DataFrame, roles: Roles, *, shape: bool = False) -> Ite
     members = []
     for group in range(len(keys)):
         members.append(np.flatnonzero(number == group))
-    if shape:
-        warn_of_shape(whole, roles, systems)
+    if first and roles.measures is None:
+        _warn_of_identifiers(whole, roles, systems)
     of = whole.attrs.get("metric")
     if not isinstance(of, str):
         of = None
     return ItemTable(values, systems, metric, design, frame.index[order], keys, members, of)
 
 
-def warn_of_shape(frame: pd.DataFrame, roles: Roles, systems: list[Hashable]) -> None:
-    """Warn if the columns of a DataFrame do not look like systems."""
-    if roles.measures is not None:
-        return
-    if len(systems) > len(frame) > 1:
-        warn(
-            f"data has more systems ({len(systems)}) than items ({len(frame)}). Rows must be"
-            " items, and columns must be systems: transpose with data.T. If the layout is correct,"
-            " list the systems: measures=list(data)."
-        )
+def _warn_of_identifiers(frame: pd.DataFrame, roles: Roles, systems: list[Hashable]) -> None:
+    """Warn if the columns of a DataFrame look like identifiers."""
     if frame.columns.nlevels > 1 or frame.columns.name == "system":
         return  # only system columns have statistics
     groups, by = {}, as_names(roles.by, frame.columns)
@@ -718,13 +689,7 @@ def roles_of_systems(data: pd.DataFrame, roles: Mapping[str, Any]) -> dict[str, 
     The function warns once about columns that do not look like systems.
     """
     chosen = item_roles(roles)
-    if chosen.seeds is not None and chosen.seeds not in data.columns.names:
-        raise ValueError(
-            f"seeds={chosen.seeds!r} names a column, but this method draws subsets of the items,"
-            " so each row must be one item. Pass the seeds as a column level:"
-            f" data.set_index({chosen.seeds!r}, append=True).unstack()."
-        )
-    systems = read_items(data, chosen, shape=True).systems
+    systems = read_items(data, chosen, first=True).systems
     return {**roles, "measures": systems, "exclude": None}
 
 

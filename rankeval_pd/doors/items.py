@@ -79,7 +79,7 @@ def tabulate_items(data: Data, question: ItemQuestion) -> Data:
         check_distributed(chosen, question.options, studentises=question.studentises)
         frame = frame._meta
     check_items(frame)
-    table, columns = read_items(frame, chosen, shape=not distributed), question.columns
+    table, columns = read_items(frame, chosen, first=not distributed), question.columns
     keys = tables.keys_apart(table.keys, columns)
     pairs = pairs_of_systems(table.systems, question.a, question.b, question.baseline)
     beside = {}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.doors import Data, each_metric, frame_of, item_roles, read_items
+from rankeval_pd.doors import Data, as_items, each_metric, frame_of, item_roles, read_items
 from rankeval_pd.errors import listed, unknown_name
 from rankeval_pd.plotting.canvas import Canvas, interval_kind, level_before, write
 from rankeval_pd.plotting.forests import gain_of
@@ -157,7 +157,7 @@ def paired_differences(
     ----------
     data : DataFrame or Dataset
         Scores of systems on test items, or values of runs on queries from
-        :func:`rankeval_pd.per_query` with ``wide=True`` for one metric; or a table with the columns ``system_a``,
+        :func:`rankeval_pd.per_query` for one metric; or a table with the columns ``system_a``,
         ``system_b``, ``item`` and ``gain``. If you pass a table, you can add ``whole``, the result
         of :func:`rankeval_pd.paired_bootstrap` for the same pairs.
     a, b : names of systems, optional
@@ -189,11 +189,11 @@ def paired_differences(
     """
     look, asked = parted(options)
     roles = roles_in(asked)
+    items: Any = as_items(data)
     if unit is None:
-        unit = "items"
-        if isinstance(data, pd.DataFrame) and "query" in data.index.names:
-            unit = "queries"
-    read = groups_of_items(data, roles)
+        by_query = isinstance(data, pd.DataFrame) and "query" in data.index.names
+        unit = "queries" if items is not data or by_query else "items"
+    read = groups_of_items(items, roles)
     systems = max((len(names) for _, _, names, _ in read), default=0)
     count = systems - 1 if a is not None else systems * (systems - 1) // 2
     if b is None and count * len(read) > _PAIRS:
@@ -202,7 +202,7 @@ def paired_differences(
             f" plot has at most {_PAIRS} panels. Pass a and b to choose a pair, or draw all pairs"
             " with plot.pairs()."
         )
-    whole: Any = paired_bootstrap(data, a, b, **asked)
+    whole: Any = paired_bootstrap(items, a, b, **asked)
     needed: str = "system_a system_b gain ci_low ci_high"
     pairs = tidy(whole, needed, "paired_bootstrap")
     own: list[str] = [*DIFFERENCES.split()]
@@ -346,8 +346,8 @@ def queries(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Values of runs on queries from :func:`rankeval_pd.per_query` with ``wide=True``, with one
-        panel per metric; or scores of systems on test items, or a table with the columns ``item``, ``system_a``,
+        Values of runs on queries from :func:`rankeval_pd.per_query`, with one panel per metric; or
+        scores of systems on test items, or a table with the columns ``item``, ``system_a``,
         ``system_b``, ``value_a``, ``value_b``.
     a, b : names of systems
         Systems on the y axis and the x axis. Optional if the data contain two systems.
@@ -372,13 +372,12 @@ def queries(
     asked = each_metric(data)
     parts, kinds = [], []
     for metric, one in asked:
-        of, rows = metric or one.attrs.get("metric"), "items"
-        if of is not None:
-            rows = "queries"
-        kinds.append((of or "score", rows))
+        items: Any = as_items(one)
+        of = items.attrs.get("metric") if isinstance(items, pd.DataFrame) else None
+        kinds.append((of or "score", "queries" if items is not one or of else "items"))
         of_metric = {} if metric is None else {"metric": metric}
         first, second = a, b
-        for found, key, names, labels in groups_of_items(one, roles):
+        for found, key, names, labels in groups_of_items(items, roles):
             if first is None and second is None and len(names) == 2:
                 first, second = names
             pair = {"a": first, "b": second}

@@ -118,18 +118,6 @@ def test_exclude_below_two_levels(two):
     pd.testing.assert_frame_equal(found, wanted)
 
 
-def test_a_table_that_lies_on_its_side(two):
-    with pytest.warns(
-        RankevalWarning, match=r"systems \(40\) than items \(2\).*transpose with data\.T"
-    ) as w:
-        two.T.rankeval.system_ranks(n_resamples=50, adjust=None)
-    assert sum("transpose with" in str(x.message) for x in w) == 1
-    wide = two.T.rankeval(measures=list(two.T))
-    wide.system_ranks(n_resamples=50, adjust=None)  # meant
-    three = two.assign(third=1).head(3)
-    three.rankeval.paired_bootstrap()  # as many
-
-
 # ----------------------------------------------------------------------------- right or wrong alone
 
 
