@@ -19,7 +19,6 @@ from rankeval_pd.errors import (
     check_flag,
     check_known,
     check_number,
-    is_hushed,
     is_known,
     listed,
     refuse_combinations,
@@ -28,8 +27,8 @@ from rankeval_pd.errors import (
     unknown_name,
     warn,
 )
-from rankeval_pd.stats import AnyArray, FloatArray, IntArray, again_in_groups
-from rankeval_pd.tables import is_missing, listed_in, only_or_all
+from rankeval_pd.stats import FloatArray
+from rankeval_pd.tables import is_missing, listed_in
 
 # -------------------------------------------------------------------------------------------------
 # Define column roles and the allowed values of options.
@@ -525,7 +524,7 @@ def check_levels(labels: pd.Index) -> None:
 
 
 # -------------------------------------------------------------------------------------------------
-# Warn about duplicate measures and candidates, and refuse missing names.
+# Warn about duplicate measures, and refuse missing names.
 
 
 def refuse_taken(added: Iterable[Hashable], taken: Iterable[Hashable], how: str) -> None:
@@ -552,23 +551,6 @@ def refuse_missing(values: pd.Series, role: str, name: Hashable) -> None:
         raise ValueError(
             f"{role}={name!r} has {missing} missing values, but every row needs one. Fill in these"
             f" values, or drop the rows: data.dropna(subset=[{name!r}])."
-        )
-
-
-def warn_of_copied_groups(
-    score: FloatArray, number: IntArray, label: AnyArray, by: Sequence[Hashable]
-) -> None:
-    """Warn if the same candidates occur in several groups in ``by``."""
-    if is_hushed("by="):
-        return
-    again = again_in_groups(score, number, label)
-    if again is not None:
-        name = repr(only_or_all(by))
-        warn(
-            f"by={name}: {int(again.sum()):,} of {again.size:,} candidates have the same label and"
-            " scores as a candidate in another group, so the groups are not independent. If the"
-            " groups are annotators, pass one column per annotator, gold=['a1', 'a2', ...];"
-            " otherwise pass the cluster column as groups=..."
         )
 
 

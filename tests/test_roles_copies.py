@@ -1,4 +1,4 @@
-"""Copies that are seen: of candidates, of the gold label, of a ranking; and margins."""
+"""Copies of a ranking, which count once in a family; and margins, which are no measures."""
 
 from __future__ import annotations
 
@@ -10,25 +10,6 @@ import pytest
 import xarray as xr
 
 from rankeval_pd import RankevalWarning
-from tests.judging.conftest import THREE, TWO, voted
-
-DATA = voted()
-
-
-def test_one_candidate_under_several_annotators_is_no_further_evidence():
-    votes = [DATA[["f", "g"]].assign(gold=DATA[name] == 1, annotator=name) for name in THREE]
-    long = pd.concat(votes)
-    numbers, column = long.reset_index(drop=True), long.reset_index()
-    roles = {"by": "annotator", **TWO}
-    told = r"by='annotator': 1,200 of 1,200 candidates have the same label and scores.*gold=\['a1'"
-    for data in (long.rankeval, numbers.rankeval, column.rankeval(label="w")):
-        with pytest.warns(RankevalWarning, match=told) as found:
-            data(**roles).compare("f", "g", 50, combine=True)
-        assert len(found) == 1
-    # nothing is said of what is named as what belongs together, or as votes
-    column.rankeval(label="w", groups="w", **roles).compare("f", "g", 50)
-    DATA.rankeval(gold=THREE, **TWO).compare("f", "g", 50)
-
 
 MARGINS = ("f", "f1", "f2", 10**6)
 

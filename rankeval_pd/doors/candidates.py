@@ -63,7 +63,6 @@ from rankeval_pd.roles import (
     refuse_dim,
     refuse_taken,
     signs_of,
-    warn_of_copied_groups,
     warn_of_same_order,
     with_columns,
     with_roles_of,
@@ -471,8 +470,6 @@ def read_frame(data: pd.DataFrame, asked: Roles, *, scored: bool = True) -> Grou
             if cluster is not None and len(roles.factors) == 1:
                 numbers["groups"] = cluster
             warn_of_identifiers(columns_read, taken_as="measures", groups=numbers)
-        if by and cluster is None and draws is not None and roles.agreement != "each":
-            warn_of_copied_groups(score, number, draws, by)
         if len(measures) > 1 and whole is None:
             first = same_order(score)
             if (first != np.arange(first.size)).any():

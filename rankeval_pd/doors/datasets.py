@@ -460,8 +460,7 @@ def _table_of(reading: Reading) -> pd.DataFrame:
         width = data.sizes[question.dim]
     before = WIDTH.set(width)
     try:
-        with hushed("by="):  # a Dataset can repeat the scores of a label in all groups
-            table: pd.DataFrame = question.function(reading.frame, **question.options)
+        table: pd.DataFrame = question.function(reading.frame, **question.options)
     finally:
         WIDTH.reset(before)
     if question.form == "queries" and not reading.batch and table.columns[0] == _QUERY:

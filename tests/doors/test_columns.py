@@ -572,9 +572,6 @@ def test_repeated_labels_are_said(frame):
     twice = pd.concat([frame, frame])
     with pytest.warns(RankevalWarning, match=r"30 of 60 rows repeat the label .* groups="):
         twice.rankeval.nbest_precision(3)
-    sample = np.repeat([0, 1], 30)
-    with pytest.warns(RankevalWarning, match=r"by='fold': 60 of 60 .* in another group"):
-        twice.assign(fold=sample).rankeval(by="fold").nbest_precision(3)
     with pytest.warns(RankevalWarning, match=r"within one group of by=\['query'\]"):
         twice.assign(query="q", doc=twice.index).rankeval(by="query", label="doc").compare(n=3)
 

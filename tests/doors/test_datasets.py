@@ -159,7 +159,6 @@ def test_swapped_bytes_in_several_chunks():
 # ----------------------------------------------------------------------- dimensions and coordinates
 
 
-@pytest.mark.filterwarnings("ignore:by=.*the same label and scores:rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
 def test_dimensions_of_results(frame):
     ds = xr.Dataset.from_dataframe(frame).expand_dims(query=["q", "r"])
