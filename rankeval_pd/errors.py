@@ -86,14 +86,9 @@ def hushed(*beginnings: str) -> Iterator[None]:
         _hushed_beginnings.reset(before)
 
 
-def is_hushed(beginning: str) -> bool:
-    """Return whether warnings that begin with this text are suppressed."""
-    return beginning.startswith(_hushed_beginnings.get())
-
-
 def warn(message: str) -> None:
     """Issue a RankevalWarning that points to the user's code."""
-    if is_hushed(message):
+    if message.startswith(_hushed_beginnings.get()):
         return
     # find the first frame outside this package and outside libraries that call the package
     frame, level = sys._getframe(1), 2

@@ -601,10 +601,10 @@ def frame_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
     columns = frame.columns
     result: Any = None
     if isinstance(columns, pd.MultiIndex) and name not in set(columns):
-        # a mask of the columns below the name, without a sorting warning from pandas
-        below = np.array([name in {label[0]} for label in columns], dtype=bool)
-        if below.any():
-            result = below
+        # the columns below the name, without a sorting warning from pandas
+        result = [place for place, label in enumerate(columns) if name in {label[0]}]
+        if len(result) < 2:
+            result = next(iter(result), None)
     else:
         with suppress(KeyError, TypeError, pd.errors.InvalidIndexError):
             result = columns.get_loc(name)

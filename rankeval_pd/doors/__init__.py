@@ -68,7 +68,6 @@ from rankeval_pd.doors.item_tables import (
     numbers_of,
     pairs_table,
     read_items,
-    role_column,
     roles_of_systems,
     system_scores,
 )

@@ -351,10 +351,7 @@ class Groups:
         """Return the largest number of candidates that a measure has in a group."""
         if self.whole is not None:
             return int(np.max(self.whole.total, initial=0))
-        present = self.columns["present"]
-        if present.all():
-            return int(np.bincount(self.number).max(initial=0))
-        return int(self.tally(present).max(initial=0))
+        return int(self.tally(self.columns["present"]).max(initial=0))
 
     def tally(self, of: BoolArray) -> IntArray:
         """Count rows by group, converting (measure, row) to (group, measure)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -17,7 +18,6 @@ from rankeval_pd.errors import (
     check_count,
     check_flag,
     check_known,
-    is_known,
     listed,
     near_miss,
     no_table,
@@ -381,17 +381,6 @@ def check_items(data: object) -> None:
 # ---------------------------- System, statistic and training-seed columns in a DataFrame
 
 
-def role_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
-    """Return the column or index level for a role, even with a two-level header."""
-    if frame.columns.nlevels > 1 and not is_known(name, frame.index.names):
-        places = [i for i, c in enumerate(frame.columns) if name in {c, c[0]}]
-        if len(places) == 1:
-            column = frame.iloc[:, places[0]]
-            check_types(column, role, name)
-            return column
-    return frame_column(frame, name, role)
-
-
 #: columns of other forms of data, and what to do with them
 _OTHER_FORMS = {
     ("system",): "For a long frame, pass system='system', score='...' and item='...'.",
@@ -574,10 +563,10 @@ class ItemTable(NamedTuple):
 def read_items(frame: pd.DataFrame, roles: Roles, *, first: bool = False) -> ItemTable:
     """Read a frame with one row per item; the ``first`` reading warns of identifiers."""
     refuse_dim(roles.dim, "item")
-    frame = whole = as_items(frame)
-    named = as_names(roles.label, frame.columns)
-    if named and {*named} <= {*frame.columns}:
-        frame = frame.set_index(named)  # the item-name column is not a system
+    frame = as_items(frame)
+    label = as_names(roles.label, frame.columns)
+    if label and {*label} <= {*frame.columns}:
+        frame = frame.set_index(label)  # the item-name column is not a system
 
     # the columns of the roles and of the systems
     by, factors = as_names(roles.by, frame.columns), roles.factors
@@ -587,51 +576,41 @@ def read_items(frame: pd.DataFrame, roles: Roles, *, first: bool = False) -> Ite
             f" call data.set_index({roles.seeds!r}, append=True).unstack(); for a long frame, also"
             " pass system=, score= and item=."
         )
-    beside: dict[Hashable, pd.Series] = {}
-    domains = []
-    for name in by:
-        beside[name] = role_column(frame, name, "by")
-        domains.append(beside[name])
-    for name in factors:
-        beside[name] = role_column(frame, name, "groups")
+    named = [*(("by", x) for x in by), *(("groups", x) for x in factors)]
     if roles.strata is not None:
-        beside[roles.strata] = role_column(frame, roles.strata, "strata")
+        named.append(("strata", roles.strata))
+    beside = {name: frame_column(frame, name, role) for role, name in named}
     columns = system_columns(frame, list(beside), roles)
     named_systems, named_statistics, named_seeds = zip(*columns, strict=True)
     systems, seeds = [*dict.fromkeys(named_systems)], [*dict.fromkeys(named_seeds)]
     statistics = [*dict.fromkeys(named_statistics)]
     metric = find_metric(roles, statistics, one_level=statistics == [None])
     trained = dict.fromkeys(zip(named_systems, named_seeds, strict=True))
-    lacking = []
-    for system, seed in trained:
-        for name in metric.chosen:
-            if (system, name, seed) not in columns:
-                lacking.append((system, name, seed))
-    for system, statistic, _ in sorted(lacking, key=str):
-        raise ValueError(
-            f"system {system!r} has no column for the statistic {statistic!r}, which metric"
-            f" {metric.name!r} needs. Every system needs {listed(metric.chosen)}."
-        )
+    for (system, seed), name in itertools.product(trained, metric.chosen):
+        if (system, name, seed) not in columns:
+            raise ValueError(
+                f"system {system!r} has no column for the statistic {name!r}, which metric"
+                f" {metric.name!r} needs. Every system needs {listed(metric.chosen)}."
+            )
 
     # the items, sorted by label, and their groups
     check_levels(frame.index)
     order = item_order(frame.index)
+    beside = {name: column.iloc[order] for name, column in beside.items()}
+    domains = [beside[name] for name in by]
+    index = frame.index[order]
     grouped = factors or roles.strata is not None or roles.seeds is not None
-    if not (grouped or frame.index.is_unique or frame.index.names == [None]):
-        parts = pd.DataFrame(dict(enumerate(x.to_numpy() for x in [frame.index, *domains])))
+    if not (grouped or index.is_unique or index.names == [None]):
+        parts = pd.DataFrame(dict(enumerate(x.to_numpy() for x in [index, *domains])))
         again = int(parts.duplicated().sum())
         if again:
-            name = only_or_all(frame.index.names)
+            name = only_or_all(index.names)
             warn(
                 f"the index {name!r} has {again:,} repeated labels, but the test treats rows for"
                 " the same item, such as one per annotator, as independent. Pass"
                 f" groups={name!r}, or if a column names the annotators, groups=[{name!r},"
                 " 'annotator']."
             )
-    for k, column in enumerate(domains):
-        domains[k] = column.iloc[order]
-    for name in beside:
-        beside[name] = beside[name].iloc[order]
     values = np.full((len(systems), len(seeds), len(frame), len(metric.chosen)), np.nan)
     where = "and would hide small gains. Subtract the same number from all systems, or round the"
     for i, system in enumerate(systems):
@@ -656,31 +635,20 @@ def read_items(frame: pd.DataFrame, roles: Roles, *, first: bool = False) -> Ite
         labels = seeds
     design = ItemDesign(cluster, strata, labels, roles)
     keys, number = group_numbers(domains, by, len(frame))
-    members = []
-    for group in range(len(keys)):
-        members.append(np.flatnonzero(number == group))
-    if first and roles.measures is None:
-        _warn_of_identifiers(whole, roles, systems)
-    of = whole.attrs.get("metric")
+    members = [np.flatnonzero(number == group) for group in range(len(keys))]
+    plain = frame.columns.nlevels == 1 and frame.columns.name != "system"
+    if first and roles.measures is None and plain:
+        groups = {}
+        if by:
+            groups["by"] = number
+        if cluster is not None and len(factors) == 1:
+            groups["groups"] = cluster
+        scores = {name: frame_column(frame, name, "measures").iloc[order] for name in systems}
+        warn_of_identifiers(scores, taken_as="systems", groups=groups)
+    of = frame.attrs.get("metric")
     if not isinstance(of, str):
         of = None
-    return ItemTable(values, systems, metric, design, frame.index[order], keys, members, of)
-
-
-def _warn_of_identifiers(frame: pd.DataFrame, roles: Roles, systems: list[Hashable]) -> None:
-    """Warn if the columns of a DataFrame look like identifiers."""
-    if frame.columns.nlevels > 1 or frame.columns.name == "system":
-        return  # only system columns have statistics
-    groups, by = {}, as_names(roles.by, frame.columns)
-    if by:
-        columns = [role_column(frame, name, "by") for name in by]
-        groups["by"] = group_numbers(columns, by, len(frame))[1]
-    if len(roles.factors) == 1:
-        groups["groups"] = pd.factorize(role_column(frame, roles.groups, "groups"))[0]
-    scores: dict[Hashable, pd.Series] = {}
-    for name in systems:
-        scores[name] = frame_column(frame, name, "measures")
-    warn_of_identifiers(scores, taken_as="systems", groups=groups)
+    return ItemTable(values, systems, metric, design, index, keys, members, of)
 
 
 def roles_of_systems(data: pd.DataFrame, roles: Mapping[str, Any]) -> dict[str, Any]:

@@ -26,7 +26,6 @@ from rankeval_pd.doors import (
     made_by,
     numbers_of,
     pairs_table,
-    role_column,
     roles_of_systems,
     system_scores,
 )
@@ -56,6 +55,7 @@ from rankeval_pd.roles import (
     Roles,
     ThresholdInterval,
     as_names,
+    frame_column,
 )
 from rankeval_pd.stats import (
     DIRECTED_METRICS,
@@ -348,7 +348,7 @@ def _domains(data: pd.DataFrame, by: list[Hashable], roles: Roles, draw: str) ->
     """Return each domain's rows in the order in which subsets use them."""
     number = np.zeros(len(data), dtype=np.int64)
     if by:
-        number = group_numbers([role_column(data, name, "by") for name in by], by, len(data))[1]
+        number = group_numbers([frame_column(data, name, "by") for name in by], by, len(data))[1]
     order = np.arange(len(data))
     if draw == "random":
         order = item_order(data.index)
