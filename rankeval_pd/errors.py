@@ -86,14 +86,9 @@ def hushed(*beginnings: str) -> Iterator[None]:
         _hushed_beginnings.reset(before)
 
 
-def is_hushed(beginning: str) -> bool:
-    """Return whether warnings that begin with this text are suppressed."""
-    return beginning.startswith(_hushed_beginnings.get())
-
-
 def warn(message: str) -> None:
     """Issue a RankevalWarning that points to the user's code."""
-    if is_hushed(message):
+    if message.startswith(_hushed_beginnings.get()):
         return
     # find the first frame outside this package and outside libraries that call the package
     frame, level = sys._getframe(1), 2
@@ -125,10 +120,20 @@ def unknown_name(
 
 def is_known(name: object, known: Iterable[Hashable]) -> bool:
     """Return whether a name is known; unhashable objects are always unknown."""
+    if not isinstance(known, set):
+        known = set(known)  # a set finds pd.NA by hash, but a list compares by ==
     try:
-        return name in set(known)  # a set finds pd.NA by hash, but a list compares by ==
+        return name in known
     except TypeError:
         return False
+
+
+def check_known(role: str, names: Iterable[object], known: Iterable[Hashable]) -> None:
+    """Raise an error for the first of the names that is unknown."""
+    columns = set(known)
+    for name in names:
+        if not is_known(name, columns):
+            raise unknown_name(role, name, known)
 
 
 _LONGEST = 80  # characters of a value in an error

@@ -361,8 +361,8 @@ OPTIONS = {
     "adjust": "Adjustment of p-values and intervals for all tests in a family.",
     "n_resamples": "Number of resamples or random swaps. By default, there are enough for decisions"
     " at the level of the family.",
-    "families": "Family of each system, by name or in system order. The column ``relation`` is then"
-    ' "same" or "different". A function of two names that returns the relation also works.',
+    "families": 'Family of each system, by name. The column ``relation`` is then "same" or'
+    ' "different". A function of two names that returns the relation also works.',
     "power": "Probability of detecting the difference, above alpha.",
     "phi": "Overdispersion from :func:`repetition`, at least 1. Larger values widen the interval.",
     "population": "Whether a list is drawn from these candidates (hypergeometric distribution) or"

@@ -89,8 +89,8 @@ def tied_candidates(seed: int = 4, size: int = 48) -> pd.DataFrame:
 
 
 FRAME = tied_candidates()
-
 PARTLY = FRAME["gold"].astype(float).where(np.arange(len(FRAME)) % 5 > 1)
+FRAME["partly"] = PARTLY.astype(object)  # not a measure
 
 ASKED = {
     "nbest_precision": ((), {}),
@@ -103,8 +103,8 @@ ASKED = {
     "judged_precision": (([5, 10],), {}),
     "judged_recall": (([5, 10],), {}),
     "judged_difference": (("a", "b", [5, 10]), {}),
-    "plan_annotation": (("a", "b", 10), {"gold": PARTLY, "alpha": 0.6}),
-    "annotation_sheet": (("a", "b", 10), {"gold": PARTLY}),
+    "plan_annotation": (("a", "b", 10), {"gold": "partly", "alpha": 0.6}),
+    "annotation_sheet": (("a", "b", 10), {"gold": "partly"}),
     "with_judgements": ((FRAME[["gold"]][:3],), {}),
     "choose_threshold": ((), {"recall": 0.5}),
     "measure_ranks": (([5, 10],), {"n_resamples": 99}),

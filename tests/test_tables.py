@@ -88,7 +88,8 @@ def test_what_a_keyword_adds_has_its_columns():
     grouped = ask(by="query")
     assert list(grouped.nbest_precision(5))[:2] == ["query", "measure"]
     assert "n_queries" in grouped.nbest_precision(5, average="macro").columns
-    families = ITEMS.rankeval.paired_bootstrap(families=["x", "x", "y"], details=False)
+    kin = {"a": "x", "b": "x", "c": "y"}
+    families = ITEMS.rankeval.paired_bootstrap(families=kin, details=False)
     assert list(families)[-1] == "relation"
 
 

@@ -21,10 +21,9 @@ from rankeval_pd.decisions import GROUP, Rows
 from rankeval_pd.doors import candidates, columns, item_tables
 from rankeval_pd.doors.candidates import Answer, GroupFrame, HeadFrame, Parts, RankingQuestion
 from rankeval_pd.doors.item_tables import ItemTable
-from rankeval_pd.errors import COMPUTE, details_wanted, held, listed, unknown_name
+from rankeval_pd.errors import COMPUTE, check_known, details_wanted, held, listed
 from rankeval_pd.roles import (
     Roles,
-    are_values,
     as_names,
     check_kinds,
     check_types,
@@ -32,6 +31,7 @@ from rankeval_pd.roles import (
     find_measures,
     frame_column,
     native,
+    refuse_missing,
     signs_of,
     with_roles_of,
 )
@@ -149,12 +149,6 @@ def request_of(ddf: Any, roles: Roles, *, scored: bool = True) -> Request:
 
 
 def _check_roles(roles: Roles) -> None:
-    for role in ("gold", "key", "label", "groups", "by"):
-        if are_values(getattr(roles, role)):
-            raise ValueError(
-                f"{role} is given as values, but the rows of a Dask DataFrame are spread across"
-                f" its partitions. Add a column, ddf.assign({role}=...), and pass its name."
-            )
     if len(roles.factors) > 1:
         raise ValueError(
             f"groups={roles.groups!r}: the cells of two crossed factors are spread across the"
@@ -254,7 +248,7 @@ def tie_keys(rows: pd.DataFrame, request: Request) -> AnyArray:
         seed = ranking.mix(np.array([request.roles.seed % 2**64], dtype=np.uint64))
         return ranking.mix(columns.label_hashes(_label_values(rows, request)) + seed)
     values = frame_column(rows, key, "key")
-    columns.refuse_missing(values, key)
+    refuse_missing(values, "key", key)
     ascending = columns.sort_key(values, key)
     keys = np.empty(len(rows), dtype=np.int64)
     keys[ascending.index] = np.cumsum((ascending != ascending.shift()).to_numpy(dtype=bool))
@@ -342,11 +336,7 @@ class Counts(NamedTuple):
                 " 'absent'."
             )
         for value, count in zip(columns.true_values(roles.positive), self.present, strict=True):
-            if count == 0:
-                raise ValueError(
-                    f"positive={roles.positive!r}: no candidate has the value {value!r} in"
-                    f" gold={request.gold!r}. Pass values that occur in this column."
-                )
+            columns.refuse_absent(int(count), value, request.gold)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -493,9 +483,7 @@ class Head(NamedTuple):
                 " head does not contain the number of empty ranks. Pass missing='last'."
             )
         names = [name for name in measures if name is not None]
-        for name in names:
-            if name not in own:
-                raise unknown_name("measures", name, own)
+        check_known("measures", names, own)
         return self.whole.of(np.array([own.index(x) for x in names], dtype=np.int64))
 
 
@@ -550,9 +538,7 @@ def finished(part: PartialHead, request: Request, n_max: int) -> HeadFrame:
 def frame_of_groups(ddf: Any, roles: Roles) -> GroupFrame:
     """Return a frame without rows that stands for the groups in ``by``."""
     meta: pd.DataFrame = ddf._meta
-    for name in as_names(roles.by, meta.columns):
-        if name not in meta.columns:
-            raise unknown_name("by", name, meta.columns)
+    check_known("by", as_names(roles.by, meta.columns), meta.columns)
     frame = GroupFrame(meta)
     frame.answers = functools.partial(_answers_of_groups, ddf, roles.label)
     return frame

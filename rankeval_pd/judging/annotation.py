@@ -671,7 +671,7 @@ def _table_of_agreement(
     data: pd.DataFrame, chosen: Roles, names: list[Hashable], level: float
 ) -> pd.DataFrame:
     """Return the coefficients of all groups."""
-    frame, chosen = doors.with_given_frame(data, chosen)
+    frame = doors.with_levels(data, chosen)
     find_gold(frame, replace(chosen, gold=chosen.gold[0]))
     codes = _codes({name: frame_column(frame, name, "gold") for name in chosen.gold}, chosen)
     by = as_names(chosen.by, frame.columns)

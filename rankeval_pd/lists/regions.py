@@ -16,7 +16,15 @@ from rankeval_pd.decisions import Interval, Rows
 from rankeval_pd.doors import Candidates, Data, Pair, PairRanks, Shares
 from rankeval_pd.lists.groups import in_rows
 from rankeval_pd.options import NO_CONCLUSION, Capabilities, can, with_roles, with_roles_but
-from rankeval_pd.roles import ListSizes, Names, RankingRoles, Roles, native, with_columns
+from rankeval_pd.roles import (
+    ListSizes,
+    Names,
+    RankingRoles,
+    Roles,
+    native,
+    refuse_taken,
+    with_columns,
+)
 from rankeval_pd.stats import (
     AnyArray,
     BoolArray,
@@ -86,7 +94,7 @@ def _region_of(
         raise ValueError(f"n={n!r}: pass the size of the lists as one whole number or fraction.")
     chosen = Roles.of(doors.only_pair(data, a, b, roles, one=True))
     chosen.check_ties()
-    doors.refuse_taken(_ADDED, data.columns, "columns=")
+    refuse_taken(_ADDED, data.columns, "columns=")
     groups = doors.read_frame(data, chosen)
     doors.check_not_above(sizes, groups.largest, groups.whole)
     parts = [_only_one_list(part, a, b, sizes, chosen.ties) for part in doors.stacks(groups)]

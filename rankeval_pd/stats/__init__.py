@@ -91,7 +91,6 @@ from rankeval_pd.stats.ranking import (
     Size,
     Whole,
     accepted_regions,
-    again_in_groups,
     by_position,
     difference_spread,
     edge_precision,

@@ -515,48 +515,6 @@ def stands_for(a: IntArray, b: IntArray, *, ordered: bool) -> IntArray:
     return np.array(result, dtype=np.int64)
 
 
-_SHARE = 0.2  # minimum fraction of candidates that are repeated in another group
-
-
-def again_in_groups(score: FloatArray, number: IntArray, label: AnyArray) -> BoolArray | None:
-    """Return the candidates that also occur in another group with the same label and scores.
-
-    ``score`` is (measure, candidate), ``number`` the group, and ``label`` a hash, ignored if none
-    occurs twice. None if too few candidates are repeated, or if coarse scores are equal by chance.
-    """
-    few = np.unique(score[0, :: max(number.size // _LOOKED_AT, 1)])
-    place = np.minimum(np.searchsorted(few, score[0]), few.size - 1)
-    if (few[place] == score[0]).sum() < (1.0 + _SHARE / 2.0) * few.size:  # too few repeated
-        return None
-    bits = np.zeros(number.size, dtype=np.uint64)
-    for row in score:
-        bits = bits * np.uint64(0x9E3779B97F4A7C15) + (row + 0.0).view(np.uint64)
-    sizes = np.bincount(number).astype(float)
-    pairs = float((sizes * (sizes - 1.0)).sum())
-    if (sizes > 0).sum() < 2 or pairs == 0.0 or number.size < 2 * _LEAST:
-        return None
-    mixed = bits * np.uint64(0xD6E8FEB86659FD93)
-    within = np.unique(mixed + number.astype(np.uint64), return_counts=True)[1]
-    chance = (float((within * (within - 1.0)).sum()) + 3.0) / pairs  # probability of equal scores
-    known = _repeated(label)
-    if known.mean() >= _SHARE:
-        again = _repeated(mixed + label)
-        # nearly all repeated labels have the same scores, which are rarely equal by chance
-        enough = again.sum() >= 0.9 * known.sum() and chance <= 0.1
-    else:
-        again = _repeated(bits)  # within a group, scores rarely repeat by chance
-        enough = again.mean() >= 0.9 and chance * number.size <= 0.5
-    if enough and again.sum() >= _LEAST:
-        return again
-    return None
-
-
-def _repeated(values: AnyArray) -> BoolArray:
-    """Return whether each value occurs more than once."""
-    _, where, count = np.unique(values, return_inverse=True, return_counts=True)
-    return np.asarray(count[where] > 1)
-
-
 # ----------------------- The slots of two rankings, and the lists of swapped rankings for each draw
 #
 # Each rank has two slots, one for a and one for b. In each draw, every slot is assigned to the

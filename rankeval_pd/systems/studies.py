@@ -17,7 +17,6 @@ from rankeval_pd.doors import (
     above_door,
     as_frame,
     below_door,
-    check_better,
     check_items,
     check_sizes,
     group_numbers,
@@ -27,13 +26,13 @@ from rankeval_pd.doors import (
     made_by,
     numbers_of,
     pairs_table,
-    role_column,
     roles_of_systems,
     system_scores,
 )
 from rankeval_pd.errors import (
     check_count,
     check_draws,
+    check_flag,
     check_memory,
     check_shapes,
     check_share,
@@ -54,6 +53,7 @@ from rankeval_pd.roles import (
     Roles,
     ThresholdInterval,
     as_names,
+    frame_column,
 )
 from rankeval_pd.stats import (
     DIRECTED_METRICS,
@@ -286,7 +286,7 @@ def gain_by_size(
     by = as_names(chosen.by, frame.columns)
     number = np.zeros(len(frame), dtype=np.int64)
     if by:
-        number = group_numbers([role_column(frame, name, "by") for name in by], by, len(frame))[1]
+        number = group_numbers([frame_column(frame, name, "by") for name in by], by, len(frame))[1]
     places = [np.flatnonzero(number == group) for group in range(int(number.max(initial=0)) + 1)]
     whole = check_sizes(sizes, max((len(rows) for rows in places), default=0))
     systems = roles_of_systems(frame, roles)
@@ -423,7 +423,7 @@ def calibration(
 
 def _as_in_pairs(attrs: Mapping[Any, Any], roles: Mapping[str, Any]) -> dict[str, Any]:
     """Return roles with the metric and direction from the table of pairs."""
-    check_better(roles.get("higher_is_better"))
+    check_flag("higher_is_better", roles.get("higher_is_better"), none=True)
     made: dict[str, Any] = {}
     if attrs.get("metric") in METRICS:
         made["metric"] = attrs["metric"]

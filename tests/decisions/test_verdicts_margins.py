@@ -268,8 +268,7 @@ def test_training_seeds_widen_the_margin_test():
     few = 2 * (error**2).sum() ** 2 / (error**4).sum()
     seeds = np.array((error**2).sum() / total), np.array(few)
     skewness = stats.skew(mean["a"] - mean["b"]) * (variance / total) ** 1.5
-    table = items.pivot_table(index=["item", "seed"], columns="system", values="score")
-    data = table.reset_index("seed").rankeval(seeds="seed")
+    data = wide.rankeval(seeds="seed")
     for side, alternative in ((1.0, "greater"), (-1.0, "less")):
         t = np.array((side * apart + 3.0) / np.sqrt(total))
         expected = float(mean_p(t, side * skewness, 40, 39, seeds))
