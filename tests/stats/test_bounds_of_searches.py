@@ -36,7 +36,6 @@ ROOT = Path(rankeval_pd.__file__).parent
 
 #: loops that use up something finite, and what it is
 FINITE = {
-    "doors.columns._unused": "the names of a frame",
     "doors.dask.collect_head": "the partitions, of which it takes more each time",
     "doors.dask.folded": "the parts, several of which become one",
     "doors.datasets._coords_of_groups": "the names of a Dataset",
