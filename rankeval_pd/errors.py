@@ -472,6 +472,53 @@ def check_margin(margin: object, **undefined: bool) -> float | None:
     return value
 
 
+def check_numbers(
+    argument: str,
+    given: object,
+    least: float,
+    most: Any = np.inf,
+    *,
+    above: bool = False,
+    whole: bool = False,
+    infinite: bool = False,
+    missing: bool = False,
+) -> None:
+    """Raise an error unless every number is in this range, and, if ``whole``, a whole number.
+
+    With ``above``, numbers must be greater than ``least``; ``missing`` allows NaN.
+    """
+    kind = "whole " * whole + "numbers"
+    allowed = f"{kind} of at least {least:g}"
+    if above:
+        allowed = f"{kind} above {least:g}"
+    if np.less(most, np.inf).all():
+        allowed = f"{kind} from {least:g} to {brief(most)}"
+    elif infinite:
+        allowed += ", or inf"
+    try:
+        values = np.asarray(given, dtype=float)
+        known = given is not None and np.asarray(given).dtype.kind != "b"
+    except (TypeError, ValueError, OverflowError):
+        known = False
+    if not known:
+        raise TypeError(f"{argument}={brief(given)}: pass {allowed}.")
+    wrong = (values < least) | (values > most)
+    if above:
+        wrong |= values == least
+    if whole:
+        wrong |= values != np.floor(values)
+    if not infinite:
+        wrong |= np.isinf(values)
+    undefined = np.isnan(values)
+    if not missing and undefined.any():
+        lacking: object = np.nan
+        if values.ndim:
+            lacking = f"{int(undefined.sum())} missing numbers"
+        raise ValueError(f"{argument}={lacking}: pass {allowed}, and drop undefined values.")
+    if (wrong & ~undefined).any():
+        raise ValueError(f"{argument}={brief(given)}: pass {allowed}.")
+
+
 def check_at_least_one(argument: str, value: object) -> float:
     """Return an overdispersion as a float, or raise an error if it is below 1."""
     number = _as_float(argument, value, "a number of at least 1")

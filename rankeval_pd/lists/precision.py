@@ -28,9 +28,9 @@ from rankeval_pd.doors import (
     tabulate,
 )
 from rankeval_pd.errors import (
-    brief,
     check_at_least_one,
     check_draws,
+    check_numbers,
     check_share,
     check_together,
     hushed,
@@ -384,25 +384,12 @@ def precision_interval(
     kind = IntervalKind.of(ci, level, phi=phi)
     check_together(tp=tp, n=n)
     tp, n = np.broadcast_arrays(tp, n)
-    check_numbers("n", n, 0, 2**53 - 1)  # float64 represents all integers up to this
-    check_numbers("tp", tp, 0, n)
+    check_numbers("n", n, 0, 2**53 - 1, whole=True)  # float64 represents all integers up to this
+    check_numbers("tp", tp, 0, n, whole=True)
     low, high = kind.limits(tp, n)
     if np.ndim(low) == 0:
         return Interval(float(low), float(high))
     return Interval(low, high)
-
-
-def check_numbers(
-    name: str, values: AnyArray, least: float, most: Any = np.inf, *, whole: bool = True
-) -> None:
-    """Raise a ValueError unless all values are finite numbers in a range, and whole numbers."""
-    kind, known = "numbers", values.dtype.kind in "iuf"
-    if known:
-        known = bool((np.isfinite(values) & (least <= values) & (values <= most)).all())
-    if whole:
-        kind, known = "whole numbers", known and bool((values == np.floor(values)).all())
-    if not known:
-        raise ValueError(f"{name}={brief(values)}: pass {kind} from {least:g} to {brief(most)}.")
 
 
 def warn_of_reversed(worse: BoolArray) -> None:

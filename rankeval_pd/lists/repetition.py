@@ -15,6 +15,7 @@ from rankeval_pd.decisions import GROUP, Rows
 from rankeval_pd.doors import Data
 from rankeval_pd.errors import (
     check_count,
+    check_numbers,
     check_one,
     check_share,
     check_together,
@@ -22,7 +23,6 @@ from rankeval_pd.errors import (
     listed,
     progress_bar,
 )
-from rankeval_pd.lists.precision import check_numbers
 from rankeval_pd.options import Capabilities, with_options, with_roles_but
 from rankeval_pd.roles import Alternative, ProportionInterval, RankingRoles, Roles, as_names
 from rankeval_pd.stats import INTERVALS, AnyArray, FloatArray, IntArray, failures, proportions
@@ -517,9 +517,9 @@ def dispersion_for(
     level = check_share("level", level)
     check_together(sd_observed=sd_observed, sd_expected=sd_expected, n_samples=n_samples)
     observed, expected, samples = np.broadcast_arrays(sd_observed, sd_expected, n_samples)
-    check_numbers("sd_observed", observed, 0, whole=False)
-    check_numbers("sd_expected", expected, np.finfo(float).tiny, whole=False)
-    check_numbers("n_samples", samples, 2)
+    check_numbers("sd_observed", observed, 0)
+    check_numbers("sd_expected", expected, 0, above=True)
+    check_numbers("n_samples", samples, 2, whole=True)
     freedom = samples - 1.0
     with np.errstate(over="ignore"):  # values too large for float64 become infinite
         chi2 = freedom * (observed / expected) ** 2
@@ -562,8 +562,8 @@ def coverage_for(
     """
     check_together(failures=failures, n_samples=n_samples, failure_rate=failure_rate)
     failures, samples, rate = np.broadcast_arrays(failures, n_samples, failure_rate)
-    check_numbers("n_samples", samples, 1)
-    check_numbers("failures", failures, 0, samples)
-    check_numbers("failure_rate", rate, 0, 1, whole=False)
+    check_numbers("n_samples", samples, 1, whole=True)
+    check_numbers("failures", failures, 0, samples, whole=True)
+    check_numbers("failure_rate", rate, 0, 1)
     p_value = np.exp(stats.tails_of_binomial(failures, samples, rate).ge)
     return number_or_array(p_value)

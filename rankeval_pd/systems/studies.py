@@ -34,6 +34,7 @@ from rankeval_pd.errors import (
     check_draws,
     check_flag,
     check_memory,
+    check_numbers,
     check_shapes,
     check_share,
     checked_call,
@@ -63,7 +64,7 @@ from rankeval_pd.stats import (
     items,
 )
 from rankeval_pd.stats import gains as pair_studies
-from rankeval_pd.systems.planning import SIDES, check_numbers
+from rankeval_pd.systems.planning import SIDES
 from rankeval_pd.systems.planning import Alternative as Alternative_of_planning
 from rankeval_pd.systems.tests import paired_bootstrap
 from rankeval_pd.tables import keys_apart
@@ -659,9 +660,9 @@ def expected_agreement(
     >>> round(rankeval_pd.expected_agreement(0.0283, 2416, 1700), 3)
     0.89
     """
-    check_numbers("p", p, 0.0, 1.0)
-    check_numbers("n_items", n_items, 0.0, above=True)
-    check_numbers("n_items_other", n_items_other, 0.0, above=True, infinite=True)
+    check_numbers("p", p, 0.0, 1.0, missing=True)
+    check_numbers("n_items", n_items, 0.0, above=True, missing=True)
+    check_numbers("n_items_other", n_items_other, 0.0, above=True, infinite=True, missing=True)
     result = pair_studies.agreement(
         *check_shapes(p=p, n_items=n_items, n_items_other=n_items_other)
     )
