@@ -6,7 +6,6 @@ rankeval_pd`` also registers the accessor.
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -18,7 +17,14 @@ from rankeval_pd.accessors import Accessor, FrameAccessor, described, methods_of
 from rankeval_pd.curves import areas
 from rankeval_pd.doors import HeadFrame, Shares, check_n, dask, only_pair
 from rankeval_pd.doors.dask import ROWS, Head
-from rankeval_pd.errors import COMPUTE, argument_check, check_count, checked_call, listed
+from rankeval_pd.errors import (
+    COMPUTE,
+    argument_check,
+    check_count,
+    checked_call,
+    listed,
+    refuse_combinations,
+)
 from rankeval_pd.options import as_asked, can, declared, session_defaults, with_order
 from rankeval_pd.overview import SYNONYMS, not_there
 from rankeval_pd.registration import register_with_dask
@@ -214,33 +220,31 @@ def _area(ddf: Any, question: Callable[..., Any], options: Options, roles: Optio
     """Return the areas of whole rankings from their outlines."""
     chosen = Roles.of(roles)
     chosen.check_groups()
-    for name, plain in (("average", None), ("equal", "block")):
+    for name, plain in (("average", None), ("kind", "roc")):
         if options.pop(name, plain) != plain:
             raise ValueError(
                 f"the area of a whole Dask DataFrame supports only {name}={plain!r}. {COMPUTE}."
             )
-    table = areas.area_of_outlines(
-        dask.outlines_of(ddf, chosen),
-        functools.partial(dask.inverse_ends, ddf, chosen),
-        ends=chosen.ends,
-        **options,
-    )
+    options = {name: x for name, x in options.items() if x is not None}
+    table = areas.area_of_outlines(dask.outlines_of(ddf, chosen), **options)
     return as_asked(table, question, roles, ddf)
 
 
 # ---------------------------------------------------------------------------------------- By groups
+
+_APART = (
+    ("average", "by", "Groups are on several workers: average the group rows."),
+    ("combine", "by", "Groups are on several workers: average the group rows."),
+)
 
 
 def _answer_by_groups(
     ddf: Any, question: Callable[..., Any], options: Options, roles: Options
 ) -> pd.DataFrame:
     """Call the function for the groups in ``by``, which the workers answer."""
-    for option in ("combine", "average"):
-        if options.get(option):
-            raise ValueError(
-                f"{option}={options[option]!r} requires all groups on one worker. Omit"
-                f" {option}, and average the group rows."
-            )
+    refuse_combinations(
+        {"by": roles["by"], **options, "combine": options.get("combine") or None}, _APART
+    )
     # a family is one group or all groups, but ranks are always compared within a group
     usual = inspect.signature(question).parameters.get("adjust_over")
     adjust, over = options.get("adjust"), options.get("adjust_over", usual and usual.default)

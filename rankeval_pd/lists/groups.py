@@ -10,9 +10,8 @@ import numpy as np
 import scipy
 
 from rankeval_pd import stats
-from rankeval_pd.decisions import check_average
-from rankeval_pd.doors import PairRanks, Shares, Sizes
-from rankeval_pd.errors import hushed, is_known, warn
+from rankeval_pd.doors import PairRanks
+from rankeval_pd.errors import hushed, warn
 from rankeval_pd.stats import (
     ADDED,
     AnyArray,
@@ -50,52 +49,18 @@ def warn_of_few(clusters: int) -> None:
         )
 
 
-def check_clustered(test: Any, ci: Any, phi: Any, threshold: Any) -> None:
-    """Raise a ValueError if an option requires independent candidates."""
-    if test not in (None, "cluster"):
-        raise ValueError(
-            f"test={test!r} with groups: this test assumes independent candidates. Omit test to use"
-            " a test for whole groups."
-        )
-    if ci not in ("score", "cluster"):
-        raise ValueError(
-            f"ci={ci!r} with groups: this interval assumes independent candidates. Omit ci to use"
-            " an interval for whole groups."
-        )
-    if phi != 1.0:
-        raise ValueError(
-            f"phi={phi!r} with groups: the overdispersion is estimated from the groups. Omit one of"
-            " the two."
-        )
-    if threshold is not None:
-        raise ValueError(
-            "threshold with groups: comparisons of acceptance sets do not support groups. Pass the"
-            " sizes of n-best lists, n=..."
-        )
+def of_all_groups(joint: str, options: str) -> tuple[tuple[str, str, str], ...]:
+    """Return rows of refused options: those that do not apply to all groups together.
 
-
-def check_joined(
-    combine: bool, average: str | None, sizes: Sizes, others: Mapping[str, tuple[Any, Any]]
-) -> None:
-    """Raise a ValueError for options that do not apply to combined groups.
-
-    ``others`` maps each option to its value and its default.
+    Here, ``n`` stands for fractions of the candidates.
     """
-    check_average(average, combine=combine)
-    joint = f"average={average!r}"
-    if combine:
-        joint = "combine=True"
-    for name, (value, usual) in others.items():
-        if value is not usual and not is_known(value, [usual]):
-            raise ValueError(
-                f"{joint} with {name}={value!r}: all groups share one test, but {name} applies to"
-                f" individual groups. Omit {name}, or omit {joint}."
-            )
-    if isinstance(sizes, Shares):
-        raise ValueError(
-            f"{joint} with fractions of the candidates: groups of different sizes would have lists"
-            " of different sizes. Pass whole numbers."
-        )
+    rows = []
+    for option in options.split():
+        advice = f"All groups have one result: omit {option}= or {joint}=."
+        if option == "n":
+            advice = "Groups of different sizes need the same list sizes: pass whole numbers."
+        rows.append((joint, option, advice))
+    return tuple(rows)
 
 
 def in_rows(
@@ -278,11 +243,8 @@ def p_of_gap(
 ) -> FloatArray:
     """Return p-values for differences. Unknown standard errors give p = 1."""
     t = gap / np.where(error > 0.0, error, 1.0)
-    far = {"two-sided": -np.abs(t), "greater": -t, "less": t}[alternative]
-    tail = scipy.special.stdtr(np.where(freedom > 0.0, freedom, 1.0), far)
-    if alternative == "two-sided":
-        tail = np.minimum(1.0, 2.0 * tail)
-    return np.asarray(np.where((freedom > 0.0) & (error > 0.0), tail, 1.0), dtype=float)
+    p_value = stats.p_of_t(t, np.where(freedom > 0.0, freedom, 1.0), alternative)
+    return np.where((freedom > 0.0) & (error > 0.0), np.minimum(p_value, 1.0), 1.0)
 
 
 def margins(

@@ -17,6 +17,7 @@ from rankeval_pd.doors import (
     Candidates,
     Data,
     PairRanks,
+    Shares,
     Sizes,
     check_n,
     few_or,
@@ -27,19 +28,19 @@ from rankeval_pd.doors import (
     tabulate,
 )
 from rankeval_pd.errors import (
-    brief,
     check_at_least_one,
-    check_choice,
     check_draws,
+    check_numbers,
     check_share,
     check_together,
     hushed,
     progress_bar,
+    refuse_combinations,
     warn,
     warn_of_thresholds,
 )
 from rankeval_pd.lists import groups
-from rankeval_pd.lists.groups import ListPair, check_joined, in_rows, list_weights, of_rows
+from rankeval_pd.lists.groups import ListPair, in_rows, list_weights, of_rows
 from rankeval_pd.options import Capabilities, can, with_options, with_roles
 from rankeval_pd.roles import BandOf, ListSizes, ProportionInterval, RankingRoles, Roles, Target
 from rankeval_pd.stats import (
@@ -70,6 +71,11 @@ LIST_COLUMNS = tuple(
 AVERAGED_COLUMNS = tuple(
     "measure n tp precision recall lift ci_low ci_high n_queries n_missing".split()
 )
+#: options that cannot stand together, and what to do instead
+_REFUSED = (
+    *groups.of_all_groups("average", "ci target phi n"),
+    ("groups", "phi", "The overdispersion is estimated from the groups: omit phi=."),
+)
 
 
 @Capabilities(
@@ -99,21 +105,15 @@ def nbest_precision(
 
     Parameters
     ----------
-    data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label.
-    n : int, sequence of int, range or None
-        Sizes of the lists. None means every n from 1 to the number of candidates.
+    data
+    n
     ci
-        Kind of interval for precision. See :func:`precision_interval`.
-    level : float
-        Confidence level of each individual interval.
+    level
     target
         The quantity that the interval covers. "region" treats the score of the n-th candidate as a
-        fixed threshold, as in Evert (2004). "nbest" includes the variance of this threshold. For
-        good rankings with n near the number of true positives, "nbest" variances are many times
-        larger.
-    phi : float
-        Overdispersion from :func:`repetition`, at least 1. Larger values widen the interval.
+        fixed threshold, as in Evert (2004). "nbest" includes the variance of this threshold, which
+        is many times larger for good rankings with n near the number of true positives.
+    phi
     average
         Whether to return one row for all groups in ``by`` (Dataset: all batch dimensions) that
         contain at least n candidates. "macro" averages over groups (recall and lift only over
@@ -127,27 +127,20 @@ def nbest_precision(
     Returns
     -------
     DataFrame or Dataset
-        One row per measure and n (Dataset: dimensions measure and n). Groups and measures with
-        fewer than n candidates have no row for n.
+        One row per measure and n (Dataset: dimensions measure and n), unless there are fewer than n
+        candidates: ``measure``, ``n``; ``tp``: true positives in the list; ``precision`` = tp / n,
+        with limits ``ci_low``, ``ci_high``; ``lift`` = precision / (N+ / N); ``tied``: excluded
+        candidates with the list's last score.
 
-        * ``measure``, ``n``: the measure and the size of the list;
-        * ``threshold``: score of the n-th candidate;
-        * ``tp``: true positives in the list;
-        * ``precision``: tp / n; ``recall``: tp / N+; ``lift``: precision / (N+ / N), or NaN without
-          true positives;
-        * ``ci_low``, ``ci_high``: confidence limits for precision;
-        * ``tied``: number of excluded candidates with the score ``threshold``, which is above 0 if
-          the list ends inside a tie;
-        * ``tp_sd``, with ``ties="expected"`` only: standard deviation of the true positives over
-          orders of equal scores (``tp`` is then the mean over the orders);
-        * ``n_groups``, with ``groups`` only: number of groups with candidates in the list;
-        * ``ci_low_best``, ``ci_high_best``: the interval to report for the best measure at this n,
-          simultaneous over all measures (Bonferroni).
+        ``details=True`` adds ``threshold``, the score of the n-th candidate; ``recall`` = tp / N+;
+        ``ci_low_best``, ``ci_high_best``: the interval to report for the best measure at this n,
+        simultaneous over all measures (Bonferroni). ``ties="expected"`` adds ``tp_sd``, the
+        standard deviation of tp over orders of equal scores, and ``groups`` adds ``n_groups``, the
+        groups in the list.
 
-        With ``average``, ``tp`` is a sum, ``threshold`` and ``tied`` are omitted, and ``n_queries``
-        and ``n_missing`` are the numbers of groups with and without a list of size n.
-        ``missing="absent"`` pads short lists with irrelevant candidates, as is usual in search, so
-        every group has a list. Use :func:`per_query` to find runs that end early.
+        With ``average``, ``tp`` is a sum, and ``n_queries`` and ``n_missing`` are the numbers of
+        groups with and without a list of size n. ``missing="absent"`` pads short lists with
+        irrelevant candidates, as is usual in search, so every group has a list.
 
     Warns
     -----
@@ -155,20 +148,14 @@ def nbest_precision(
         If target="region" and the precision variance for a list of 10 or more candidates is over
         1.6 times the variance for a fixed threshold, or if there are fewer than 10 ``groups``.
 
-    Raises
-    ------
-    ValueError, TypeError, KeyError
-        If a column for a role is missing, a score is missing, or n is not a valid list size.
-
     Notes
     -----
     With ``groups``, groups rather than individual candidates are assumed to be independent. The
     size of the region is divided by the overdispersion between groups, and the interval uses
     Student's t (Korn and Graubard). The effective size is not an integer, so Wilson's interval
-    replaces "clopper-pearson". Grouped intervals cost O(groups) per n.
+    replaces "clopper-pearson".
 
-    Sorting costs O(N log N) per measure. Each interval takes about a microsecond. Intervals for
-    every n among a million candidates take one second.
+    The cost is O(N log N) per measure, and a microsecond per interval.
 
     References
     ----------
@@ -187,17 +174,19 @@ def nbest_precision(
     clustered = chosen.groups is not None
     kind = IntervalKind.of(ci, level, phi=phi, target=target, clustered=clustered)
     sizes = check_n(n)
-    if clustered and kind.phi > 1.0:
-        raise ValueError(
-            f"phi={phi:g} with groups: the overdispersion is estimated from the groups. Omit one of"
-            " the two."
-        )
+    passed = {
+        "average": average,
+        "ci": ci != "clopper-pearson" or None,
+        "groups": chosen.groups,
+        "n": isinstance(sizes, Shares) or None,  # lists of different sizes in each group
+        "phi": kind.phi > 1.0 or None,
+        "target": target != "region" or None,
+    }
+    refuse_combinations(passed, _REFUSED)
     columns: tuple[str, ...] = (*LIST_COLUMNS, "ci_low_best", "ci_high_best")
     noted: dict[str, Any] = {**kind._asdict(), "ties": chosen.ties}
     combine = None
     if average is not None:
-        only = {"ci": (ci, "clopper-pearson"), "target": (target, "region"), "phi": (phi, 1.0)}
-        check_joined(False, average, sizes, only)
         columns = AVERAGED_COLUMNS
         combine = partial(average_lists, average=average, level=kind.level)
         noted |= {"average": average, "ci": "korn-graubard"}
@@ -297,7 +286,6 @@ def rates_of(
 
 # --------------------------------------------- Intervals for precision (Evert 2004, section 3.2)
 
-TARGETS = ("region", "nbest")
 LEAST = 10  # the variance for shorter lists is unreliable
 
 
@@ -331,8 +319,6 @@ class IntervalKind(NamedTuple):
         For grouped candidates, the effective number of candidates is not an integer. Clopper and
         Pearson's interval would be wider than Wilson's interval without being exact.
         """
-        check_choice("ci", ci, INTERVALS)
-        check_choice("target", target, TARGETS)
         if clustered and ci == "clopper-pearson":
             ci = "wilson"
         return cls(ci, check_share("level", level), check_at_least_one("phi", phi), target)
@@ -367,11 +353,7 @@ def precision_interval(
     n : int or array of int
         Number of accepted candidates. ``n`` and ``tp`` are broadcast together.
     ci
-        Kind of interval. "clopper-pearson" (as in Evert 2004) has at
-        least the nominal coverage. The average coverage of the other intervals is close to the
-        nominal level.
-    level : float
-        Confidence level, between 0 and 1.
+    level
     phi : float
         Overdispersion from :func:`repetition` or :func:`dispersion_for`, at least 1. The interval
         is computed for tp / phi true positives among n / phi candidates.
@@ -380,11 +362,6 @@ def precision_interval(
     -------
     Interval
         A named tuple ``(ci_low, ci_high)`` of floats or arrays. If n = 0, the limits are 0 and 1.
-
-    Raises
-    ------
-    ValueError
-        If a count is negative or not an integer, or if tp exceeds n.
 
     Notes
     -----
@@ -407,32 +384,12 @@ def precision_interval(
     kind = IntervalKind.of(ci, level, phi=phi)
     check_together(tp=tp, n=n)
     tp, n = np.broadcast_arrays(tp, n)
-    for name, values in (("tp", tp), ("n", n)):
-        if not are_counts(values, 0):
-            raise ValueError(
-                f"{name}={brief(values)}: pass counts, which are whole numbers of at least 0."
-            )
-    if (n >= 2**53).any():  # float64 represents all integers up to this
-        raise ValueError(f"n={brief(n)}: n must be below {2**53:,}. Pass a smaller n.")
-    if (tp > n).any():
-        raise ValueError(
-            f"tp={brief(tp)} exceeds n={brief(n)}, but a list cannot contain more true positives"
-            " than candidates. Pass tp before n."
-        )
+    check_numbers("n", n, 0, 2**53 - 1, whole=True)  # float64 represents all integers up to this
+    check_numbers("tp", tp, 0, n, whole=True)
     low, high = kind.limits(tp, n)
     if np.ndim(low) == 0:
         return Interval(float(low), float(high))
     return Interval(low, high)
-
-
-def are_numbers(values: AnyArray, least: float) -> bool:
-    """Return whether all values are finite numbers of at least ``least``."""
-    return values.dtype.kind in "iuf" and bool((np.isfinite(values) & (values >= least)).all())
-
-
-def are_counts(values: AnyArray, least: int) -> bool:
-    """Return whether all values are whole numbers of at least ``least``."""
-    return are_numbers(values, least) and bool((values == np.floor(values)).all())
 
 
 def warn_of_reversed(worse: BoolArray) -> None:
@@ -495,8 +452,7 @@ def precision_band(
 
     Parameters
     ----------
-    data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label.
+    data
     n : int, sequence of int, range or None
         Sizes of the lists. None means every n up to 20,000 candidates. Larger data sets use a grid
         of about 1,000 sizes (``attrs["n_grid"]``): every n up to about 70, and then steps of 1%.
@@ -727,11 +683,9 @@ def difference_band(
 
     Parameters
     ----------
-    data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label.
-    a, b : names of measures, optional
-        Measures to compare. Pass only ``a`` to compare one measure with every other measure. By
-        default all pairs are compared. Each pair has a separate band.
+    data
+    a
+    b
     n : int, sequence of int, range or None
         Sizes of the lists. None means every n, or a grid of sizes as in :func:`precision_band`.
     level : float
@@ -755,8 +709,8 @@ def difference_band(
 
     Notes
     -----
-    One measure is better at every n for which the band excludes 0. With probability ``level``, the
-    conclusions for all n are correct. The method is the same as in :func:`precision_band`. The two
+    One measure is better at every n for which the band excludes 0. Each pair has a separate band.
+    The method is the same as in :func:`precision_band`. The two
     rankings use the same multipliers, so shared candidates cancel out. In simulations, the coverage
     of 95% bands ranged from 0.961 to 0.980. ``compare(adjust="max-t")`` tests a stricter null
     hypothesis and can give different results at a few list sizes.

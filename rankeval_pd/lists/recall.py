@@ -43,25 +43,24 @@ def nbest_recall(
 
     Parameters
     ----------
-    data, level, **roles
-        As in :func:`nbest_precision`.
-    n : int, float, sequence or range, optional
-        Sizes of the lists, or sizes as fractions of the candidates. None means every n.
-    ci : str
-        Kind of interval for recall, as in :func:`nbest_precision`.
+    data
+    n
+    ci
+    level
     target
         The quantity that the interval covers. "nbest" means the recall of the best n / N of the
         candidates, a list whose threshold varies between samples. "region" means the recall of all
         candidates above a fixed threshold, the score of the n-th candidate.
+    **roles
+        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------
     DataFrame or Dataset
-        One row per measure and n (Dataset: dimensions measure and n) with the columns of
-        :func:`nbest_precision`: ``measure``, ``n``, ``threshold``, ``tp``, ``precision``,
-        ``recall`` = tp / N+, ``lift``, ``ci_low``, ``ci_high`` (confidence limits for recall, or
-        NaN without true positives), ``tied``, ``tp_sd`` (only with ``ties="expected"``), and
-        ``n_groups``.
+        One row per measure and n (Dataset: dimensions measure and n): ``measure``, ``n``, ``tp``,
+        ``recall`` = tp / N+, its limits ``ci_low`` and ``ci_high`` (NaN without true positives),
+        ``lift`` and ``tied``. ``details=True`` adds ``threshold`` and ``precision``, as in
+        :func:`nbest_precision`.
 
     Warns
     -----

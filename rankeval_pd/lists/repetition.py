@@ -14,16 +14,15 @@ from rankeval_pd.chance.random_tests import number_or_array
 from rankeval_pd.decisions import GROUP, Rows
 from rankeval_pd.doors import Data
 from rankeval_pd.errors import (
-    brief,
-    check_choice,
     check_count,
+    check_numbers,
+    check_one,
     check_share,
     check_together,
     checked_call,
     listed,
     progress_bar,
 )
-from rankeval_pd.lists.precision import are_counts, are_numbers
 from rankeval_pd.options import Capabilities, with_options, with_roles_but
 from rankeval_pd.roles import Alternative, ProportionInterval, RankingRoles, Roles, as_names
 from rankeval_pd.stats import INTERVALS, AnyArray, FloatArray, IntArray, failures, proportions
@@ -60,19 +59,16 @@ def repetition(
 
     Parameters
     ----------
-    data : DataFrame or Dataset
-        Candidates from several samples. ``by`` names the column that identifies samples. In a
-        Dataset, samples are the batch dimension.
+    data
+        Candidates from several samples, which ``by`` names (Dataset: the batch dimension).
     threshold : float or mapping, optional
         The acceptance threshold for all samples: a number for a single measure, or a mapping from
         measure to a number.
     n : int, optional
         Largest average number of accepted candidates per sample. Pass ``n`` instead of
         ``threshold`` to use the lowest threshold that accepts at most n candidates on average.
-    ci : str
-        Kind of interval for which failures are counted, as in :func:`nbest_precision`.
-    level : float
-        Confidence level of the intervals for precision and for phi.
+    ci
+    level
     **roles
         Column roles. See :func:`nbest_precision`.
 
@@ -87,19 +83,13 @@ def repetition(
           of the precision across samples, and their ratio;
         * ``phi``, ``phi_low``, ``phi_high``, ``p_dispersion``: overdispersion (ratio of observed to
           binomial variance) with an interval, and the probability of at least this much variation
-          under the model. Pass ``phi=`` to functions that compute intervals;
+          under the model. Pass ``phi=`` to :func:`nbest_precision`;
         * ``ks_statistic``, ``p_ks``: Kolmogorov distance from the model's normal distribution, and
           the p-value of the distance;
         * ``ci_failures``: samples whose interval excludes the precision of all other samples;
           ``ci_failures_expected``: expected number of failures if all samples had the same average
           precision; ``p_coverage``: exact probability of at least this many failures given the
-          pooled precision.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two samples, or if you do not pass exactly one of ``threshold`` and
-        ``n``.
+          pooled precision, but at least 1e-12.
 
     Notes
     -----
@@ -230,15 +220,10 @@ class Samples(NamedTuple):
         cls, data: Data, threshold: Any, n: Any, ci: str, level: float, roles: Mapping[str, Any]
     ) -> Samples:
         """Check the options, and count the candidates that each measure accepts per sample."""
-        check_choice("ci", ci, INTERVALS)
         chosen = Roles.of(roles)
         chosen.check_ties()
         chosen.check_groups()
-        if (threshold is None) == (n is None):
-            raise ValueError(
-                f"threshold={threshold!r}, n={n!r}: pass either a score, threshold=..., or the"
-                " average number of accepted candidates, n=..."
-            )
+        check_one(threshold=threshold, n=n)
         if n is not None:
             n = check_count("n", n)
         level, seed, frame = check_share("level", level), chosen.draws, doors.below_door(data)
@@ -375,8 +360,7 @@ def compare_for(
     overlap : int or pair of int, optional
         Number of candidates in both lists, or a pair with the numbers of shared candidates and
         shared true positives. By default every possible overlap is tried.
-    alternative : {"two-sided", "greater", "less"}
-        "greater" tests whether a is better than b.
+    alternative
 
     Returns
     -------
@@ -503,16 +487,14 @@ def dispersion_for(
         Observed and expected standard deviations of precision across samples.
     n_samples : int or array of int
         Number of samples, 2 or more.
-    level : float
-        Confidence level of the interval for phi.
+    level
 
     Returns
     -------
     Dispersion
         A named tuple ``(phi, phi_low, phi_high, p_dispersion)`` of floats or arrays. phi is
         (sd_observed / sd_expected)^2, and ``p_dispersion`` is the probability of at least this much
-        variation under the binomial model. If phi is above 1, pass ``phi=`` to functions that
-        compute intervals.
+        variation under the binomial model.
 
     Notes
     -----
@@ -535,11 +517,9 @@ def dispersion_for(
     level = check_share("level", level)
     check_together(sd_observed=sd_observed, sd_expected=sd_expected, n_samples=n_samples)
     observed, expected, samples = np.broadcast_arrays(sd_observed, sd_expected, n_samples)
-    if not are_numbers(observed, 0):
-        raise ValueError(f"sd_observed={brief(observed)}: pass finite numbers of at least 0.")
-    if not are_numbers(expected, 0) or (expected == 0).any():
-        raise ValueError(f"sd_expected={brief(expected)}: pass finite numbers above 0.")
-    check_samples(samples, 2)
+    check_numbers("sd_observed", observed, 0)
+    check_numbers("sd_expected", expected, 0, above=True)
+    check_numbers("n_samples", samples, 2, whole=True)
     freedom = samples - 1.0
     with np.errstate(over="ignore"):  # values too large for float64 become infinite
         chi2 = freedom * (observed / expected) ** 2
@@ -582,16 +562,8 @@ def coverage_for(
     """
     check_together(failures=failures, n_samples=n_samples, failure_rate=failure_rate)
     failures, samples, rate = np.broadcast_arrays(failures, n_samples, failure_rate)
-    check_samples(samples, 1)
-    if not are_counts(failures, 0) or (failures > samples).any():
-        raise ValueError(f"failures={brief(failures)}: pass whole numbers from 0 to n_samples.")
-    if not are_numbers(rate, 0) or (rate > 1).any():
-        raise ValueError(f"failure_rate={brief(rate)}: pass a probability, from 0 to 1.")
+    check_numbers("n_samples", samples, 1, whole=True)
+    check_numbers("failures", failures, 0, samples, whole=True)
+    check_numbers("failure_rate", rate, 0, 1)
     p_value = np.exp(stats.tails_of_binomial(failures, samples, rate).ge)
     return number_or_array(p_value)
-
-
-def check_samples(samples: AnyArray, least: int) -> None:
-    """Raise a ValueError unless the numbers are valid sample counts."""
-    if not are_counts(samples, least):
-        raise ValueError(f"n_samples={brief(samples)}: pass whole numbers of at least {least}.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from functools import partial
-from typing import Any, Literal, Unpack, cast
+from typing import Any, Literal, Unpack
 
 import pandas as pd
 
@@ -21,7 +21,6 @@ from rankeval_pd.roles import (
     ListSizes,
     MeanTest,
     form_of,
-    likely_gold,
 )
 from rankeval_pd.systems.tests import adjustment_of, mean_test, system_ranks
 
@@ -70,8 +69,8 @@ def summary(
         Test for systems and queries, as in :func:`system_ranks`. "t" is the paired t test.
     adjust
         Adjustment for the tests of all pairs, as in :func:`measure_ranks`, or for the comparisons
-        with ``baseline``. "auto" means "max-t", or "holm" with ``test="t"``. The ranks always come
-        from tests of all pairs.
+        with ``baseline``. "auto" means "max-t", or "holm" with ``test="t"`` or
+        ``ties="expected"``. The ranks always come from tests of all pairs.
     adjust_over : {"n", "group"}, for queries {"metrics", "all"}
         For candidates, whether each n is a separate family or all n form one family. Each group in
         ``by`` is a separate family for candidates. For systems, all groups form one family.
@@ -109,7 +108,7 @@ def summary(
         * ``tied``, for n-best lists: excluded candidates tied with the last candidate;
         * ``letters``, without ``baseline`` only: two measures share a letter if and only if the
           measures do not differ significantly; ``p_value``, ``difference_low_alone``,
-          ``difference_high_alone``: unadjusted results; ``undecided``: see :func:`measure_ranks`.
+          ``difference_high_alone``: unadjusted results.
 
         For a Dataset of candidates, the result has the batch dimensions, with measures in the
         original order. For a Dataset of items, the result has a row dimension.
@@ -145,9 +144,9 @@ def summary(
     """
     check_data(data)
     check_share("alpha", alpha)
-    adjust = cast("FamilyAdjustment | None", adjustment_of(test, adjust))
+    auto = adjust == "auto"
     options: dict[str, Any] = {
-        "adjust": adjust,
+        "adjust": adjustment_of(test, adjust),
         "n_resamples": n_resamples,
         "level": level,
         **roles,
@@ -162,10 +161,9 @@ def summary(
     if form_of(data, roles) == "items":
         if n is not None:
             item_roles(roles)
-            _, label = likely_gold(data) or ("", "gold=...")
             raise ValueError(
                 f"n={n!r}: systems scored on test items have no n-best lists. Omit n, or pass the"
-                f" gold label if the rows are candidates: {label}."
+                f" gold label if the rows are candidates: gold=..."
             )
         return _of_items(data, baseline, test, options)
     if test == "t":
@@ -177,7 +175,9 @@ def summary(
     kind = None
     if n is None:
         kind = "ap"
-    how = rank_options(n, kind, adjust, n_resamples, level, baseline, over=adjust_over)
+    if auto and roles.get("ties") == "expected":  # swaps need lists of whole candidates
+        options["adjust"] = "holm"
+    how = rank_options(n, kind, options["adjust"], n_resamples, level, baseline, over=adjust_over)
     summarize = partial(ranked, data, how, VERDICT)
     result = with_verdicts(summarize(roles), data, roles, summarize)
     _warn_of_many_groups(result)
@@ -225,13 +225,11 @@ def _of_items(data: Data, baseline: Hashable, test: MeanTest, options: dict[str,
     columns = [*groups, "system", *(name for name in VERDICT if name != "better_than_chance")]
     if baseline is None:
         columns.append("letters")
-    columns += "p_value difference_low_alone difference_high_alone undecided".split()
-    columns += ["ci_low_alone", "ci_high_alone"]
+    columns += "p_value difference_low_alone difference_high_alone ci_low_alone".split()
+    columns.append("ci_high_alone")
     attrs: dict[str, Any] = {str(k): v for k, v in pairs.attrs.items()}
     attrs |= {"level": level, "adjust": options["adjust"]}
-    attrs |= {
-        name: scores.attrs[name] for name in ("ranks", "ci", "intervals") if name in scores.attrs
-    }
+    attrs |= {name: scores.attrs[name] for name in ("ci", "intervals") if name in scores.attrs}
     result = table[[name for name in columns if name in table]]
     result.attrs.update(attrs)
     return above_door(result, data)
@@ -265,6 +263,4 @@ def _with_differences(
             scores[column] = pair[own].to_numpy()
             if own.startswith(("gain", "ci_")):
                 scores.loc[itself, column] = 0.0
-    if baseline is not None:
-        scores["undecided"] = (pair["undecided"] == 1).to_numpy()
     return scores

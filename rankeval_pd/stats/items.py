@@ -247,7 +247,7 @@ def chrf_formula(orders: int) -> MetricFormula:
     return MetricFormula(tuple(names), chrf, parts=parts, most=100.0)
 
 
-# --------------------------------------------------- Columns as integers, for exact weighted sums
+# ---- Columns as integers, for exact weighted sums
 #
 # Each number is split into two or more pieces. The pieces are integer multiples of units that
 # depend only on the largest number in the column. The units are chosen so that float64 represents
@@ -393,7 +393,7 @@ def _unpacked(packed: AnyArray, places: IntArray) -> AnyArray:
     return (packed[:, places // 8] >> (7 - places % 8).astype(np.uint8)) & np.uint8(1)
 
 
-# --------------------------------------- Sums, squares and largest values of item contributions
+# ---- Sums, squares and largest values of item contributions
 #
 # These results do not depend on the order of the items.
 
@@ -684,13 +684,7 @@ def statistic_columns(values: FloatArray) -> FloatArray:
     return np.moveaxis(values, 1, 0).reshape(values.shape[1], -1)
 
 
-def leave_one_out(values: FloatArray, score: Score) -> FloatArray:
-    """Return the leave-one-out scores of every system: (system, item)."""
-    return score(values.sum(axis=1, keepdims=True) - values)
-
-
-# -------------------------------------------------------------------------------------------------
-# Test items, training seeds, strata, and the options for a test.
+# ---- Test items, training seeds, strata, and the options for a test
 
 
 def quiet(count: int) -> None:
@@ -840,14 +834,12 @@ class PairOptions:
     tails: int = field(init=False)  #: number of tails of the test
     two_tailed: float = field(init=False)  #: level of the two-sided interval with the same limits
     simultaneous: bool = field(init=False)  #: whether one statistic covers all pairs
-    studentises: bool = field(init=False)  #: whether every resample needs standard errors
 
     def __post_init__(self) -> None:
         """Derive what the tests ask for from the options."""
         self.tails = 1 + (self.alternative == "two-sided")
         self.two_tailed = max(1.0 - 2.0 / self.tails * (1.0 - self.level), 1e-9)
         self.simultaneous = self.adjust in ("max-t", "max-t-stepdown")
-        self.studentises = self.simultaneous and self.event != "wild"
 
 
 _NORMAL_ITEMS = 100_000  # sums over at least this many items are nearly normal
@@ -855,8 +847,7 @@ _NORMAL_ITEMS = 100_000  # sums over at least this many items are nearly normal
 
 def nearly_normal(binary: bool, n_items: int, options: PairOptions) -> bool:
     """Return whether sums of 0/1 items are drawn from a normal distribution."""
-    many = binary and n_items >= _NORMAL_ITEMS
-    return many and options.method != "monte-carlo" and not options.studentises
+    return binary and n_items >= _NORMAL_ITEMS and options.method != "monte-carlo"
 
 
 def signs_rank(n_drawn: int, options: PairOptions) -> bool:
@@ -869,8 +860,7 @@ def signs_rank(n_drawn: int, options: PairOptions) -> bool:
     return n_drawn >= _NORMAL_ITEMS and by_signs and options.method != "monte-carlo"
 
 
-# -------------------------------------------------------------------------------------------------
-# Training seeds (crossed with items) and strata (sets of items)
+# ---- Training seeds (crossed with items) and strata (sets of items)
 
 
 class Seeds(NamedTuple):

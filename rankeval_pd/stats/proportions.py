@@ -11,7 +11,14 @@ import numpy as np
 import scipy
 
 from rankeval_pd.stats import distributions
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, silent_division
+from rankeval_pd.stats._types import (
+    AnyArray,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    at_most,
+    silent_division,
+)
 from rankeval_pd.stats.distributions import broadcast_floats
 
 # ---------------------------------------------------------------------- Intervals for a proportion
@@ -57,7 +64,9 @@ jeffreys = partial(_beta_limits, lower=_JEFFREYS, upper=_JEFFREYS)
 
 
 _LAST_STEP = 1e-5  # after a Halley step of this size the error is below 1e-15
+_MOST_STEPS = 400  # about five are usual; from 1e-300 to 1 - 1e-300, with the longest, 346
 _LONGEST_STEP = 4.0  # largest step in logits, to avoid overshooting on flat tails
+_NEAR_ONE = 1e-9  # if 1 - p is smaller, p has too few digits for steps of 1e-5
 _HALLEY_RANGE = 1.0  # farther away in log tail, use Newton's method, which never diverges
 
 
@@ -137,10 +146,13 @@ def beta_logits(tp: FloatArray, fp: FloatArray, wanted: BetaTail) -> FloatArray:
     active = np.flatnonzero(np.isfinite(x))
     a, b = a[active], b[active]
     log_beta = scipy.special.betaln(a, b)
-    for _ in range(100):
+    for _ in at_most(_MOST_STEPS, "a beta quantile"):
         now = x[active]
         p, q = scipy.special.expit(now), scipy.special.expit(-now)
         area = np.asarray(at_zero(a, b, p), dtype=float)
+        far = q < _NEAR_ONE
+        if far.any():
+            area[far] = at_one(b[far], a[far], q[far])
         successes, trials, share = b, a, q  # I_p(a, b) is the upper tail of Beta(b, a) at q
         if wanted.upper:
             successes, trials, share = a, b, p
@@ -172,8 +184,9 @@ def beta_logits(tp: FloatArray, fp: FloatArray, wanted: BetaTail) -> FloatArray:
     return x
 
 
-# if a or b is below the first number, quantiles can be closer to 0 or 1 than the second
-_FRACTION_OF_SUCCESS, _LEAST_QUANTILE = 0.05, 1e-300
+# for a or b from the first number on, quantiles are not closer to 0 or 1 than the second: at the
+# smallest tail, 5.5e-17, this holds from 0.0542 on
+_FRACTION_OF_SUCCESS, _LEAST_QUANTILE = 0.06, 1e-300
 # if a is at most the first and b at least the second number, sum the tail term by term
 _FEW_TERMS, _MANY_TRIALS = 64.0, 1e6
 
@@ -237,7 +250,7 @@ INTERVALS: dict[str, Callable[[AnyArray, AnyArray, float], Limits]] = {
 # the same small parameter, but its coefficients are expensive functions of a/b.
 
 LEAST_EXPANDED = 100.0  #: smallest a and b for which the polynomial is used
-_DEGREE = 10
+_DEGREE = 10  # residuals at a level of 1 - 1e-10 are then 2e-13, with 8 powers 1e-11
 _GRID_POINTS = 16  # number of grid points in each direction
 _WORST_RESIDUAL = 2e-13  # largest acceptable absolute error of a logit
 _QUANTILES_AT_ONCE = 1 << 14  # a few arrays of this size fit into the processor's cache
@@ -287,6 +300,17 @@ def quantile_of(freedom: FloatArray, level: float | FloatArray) -> FloatArray:
     endless = np.isinf(freedom)
     normal = -scipy.special.ndtri((1.0 - np.asarray(level)) / 2.0)
     return np.where(endless, normal, t_of(np.where(endless, 1.0, freedom), level))
+
+
+def p_of_t(statistic: FloatArray, freedom: FloatArray | float, alternative: str) -> FloatArray:
+    """Return the p-value of a t statistic, or of z if ``freedom`` is infinite."""
+    far = {"two-sided": -np.abs(statistic), "greater": -statistic, "less": statistic}[alternative]
+    endless = np.isinf(freedom)
+    student = scipy.special.stdtr(np.where(endless, 1.0, freedom), far)
+    tail = np.where(endless, scipy.special.ndtr(far), student)
+    if alternative == "two-sided":
+        tail = 2.0 * tail
+    return np.asarray(tail, dtype=float)
 
 
 # ------------------------------------------ Overdispersion, and the fit of the normal distribution
@@ -384,10 +408,10 @@ def goodness_of_fit(
 # --------------------------------------- Intervals that exclude the precision of the other samples
 #
 # Their number, called failures, is compared with the exact distribution under the model: the joint
-# distribution of failures and true positives is convolved by Fourier transforms, after tilting the
-# mean to the observed pair. No tail is a difference, so small tails are accurate.
+# distribution of failures and true positives is convolved by Fourier transforms.
 
 _REACH = 14.0  # standard deviations on each side; probabilities farther out are below 1e-40
+_LEAST_P = 1e-12  # smaller tails are rounding errors of the transforms
 _NEGLIGIBLE_LOG = -60.0  # logarithm of negligible terms
 _CELLS_AT_ONCE = 500_000  # number of cells (angle of the failures, angle of the sum) in memory
 
@@ -438,7 +462,7 @@ def failures(n: IntArray, tp: IntArray, observed: int, ci: str, level: float) ->
     if observed == 0:
         return IntervalFailures(expected, 1.0)
     if not any(kind.fails.any() for kind in kinds):
-        return IntervalFailures(expected, 0.0)
+        return IntervalFailures(expected, _LEAST_P)
     return IntervalFailures(expected, min(_tail_probability(kinds, observed, total, positive), 1.0))
 
 
@@ -448,81 +472,26 @@ def _log_binomial(count: IntArray, size: int, share: float) -> FloatArray:
     return distributions.log_pmf(count.astype(float), np.asarray(float(size)), np.asarray(share))
 
 
-class _TiltedLaw(NamedTuple):
-    """The normalized distribution of failures f and counts c, weighted by exp(u f + v c)."""
-
-    kinds: list[_SizeClass]
-    log_norm: float
-    mean: FloatArray  #: means for the failures and the true positives over all samples
-    covariance: FloatArray
-
-
-def _tilted_law(kinds: list[_SizeClass], tilt: FloatArray) -> _TiltedLaw:
-    found, log_norm = [], 0.0
-    mean, covariance = np.zeros(2), np.zeros((2, 2))
-    for kind in kinds:
-        # (statistic, count): failures and true positives for a sample with this count
-        both = np.stack([kind.fails.astype(float), kind.counts.astype(float)])
-        with np.errstate(divide="ignore"):
-            logs = np.log(kind.weight) + tilt @ both
-        most = logs.max()
-        weight = np.exp(logs - most)
-        norm = weight.sum()
-        weight /= norm
-        center = both @ weight
-        away = both - center[:, np.newaxis]
-        mean += kind.times * center
-        covariance += kind.times * (away * weight) @ away.T
-        log_norm += kind.times * (float(most) + math.log(norm))
-        found.append(kind._replace(weight=weight))
-    return _TiltedLaw(found, log_norm, mean, covariance)
-
-
 def _tail_probability(kinds: list[_SizeClass], observed: int, total: int, positive: int) -> float:
     """Return the probability of at least this number of failures, given the true positives."""
-    tilt = np.zeros(2)
-    tilted = _tilted_law(kinds, tilt)
-    middle = round(tilted.mean[0])
-    if observed > tilted.mean[0]:  # tilt only for small tails above the mean
-        # find the tilt with the desired means by Newton's method on a convex function
-        middle, wanted = observed, np.array([observed, positive], dtype=float)
-        for _ in range(100):
-            away = wanted - tilted.mean
-            if (np.abs(away) < 1e-3 * np.sqrt(np.diag(tilted.covariance) + 1e-12)).all():
-                break
-            # the ridge allows for a singular covariance; a step tilts f by at most 2
-            ridge = 1e-9 * np.diag(np.diag(tilted.covariance)) + 1e-12 * np.eye(2)
-            step = np.linalg.solve(tilted.covariance + ridge, away)
-            step *= min(1.0, 2.0 / max(abs(step[0]), 1e-300))
-            # halve the step while it increases the objective log_norm - tilt . wanted
-            before = tilted.log_norm - tilt @ wanted
-            for _ in range(40):
-                there = _tilted_law(kinds, tilt + step)
-                if there.log_norm - (tilt + step) @ wanted <= before:
-                    break
-                step = 0.5 * step
-            else:
-                break
-            tilt, tilted = tilt + step, there
-    sd_failures, sd_sum = np.sqrt(np.diag(tilted.covariance))
+    mean, variance = np.zeros(2), np.zeros(2)  # of the failures and the true positives
+    for kind in kinds:
+        both = np.stack([kind.fails, kind.counts]).astype(float)  # (statistic, count)
+        center = both @ kind.weight
+        mean += kind.times * center
+        variance += kind.times * ((both - center[:, np.newaxis]) ** 2 @ kind.weight)
+    sd_failures, sd_sum = np.sqrt(variance)
     samples = sum(kind.times for kind in kinds)
     span = sum(kind.times * (kind.counts.size - 1) for kind in kinds)
     # failures modulo ``width``, true positives modulo ``length``, with negligible wrap-around
     width = min(samples + 1, 2 * math.ceil(_REACH * sd_failures + 20.0))
     length = min(span + 1, 2 * math.ceil(_REACH * sd_sum + 20.0))
-    first = min(max(middle - width // 2, 0), samples + 1 - width)
-    at_total = _failure_law(tilted.kinds, positive, length, width)
-    # undo the tilting by exp(-u (f - middle)), with constant factors in the logarithm
+    first = min(max(round(mean[0]) - width // 2, 0), samples + 1 - width)
+    at_total = _failure_law(kinds, positive, length, width)
     number = np.arange(max(first, observed), first + width)
-    terms = np.maximum(at_total[number % width], 0.0)
-    tail = float(np.sum(np.exp(-tilt[0] * (number - middle)) * terms))
-    if tail == 0.0:
-        return 0.0
-    share = positive / total
-    log_sum = _log_binomial(np.array([positive]), total, share)[0]
-    return math.exp(
-        math.log(tail) + tilted.log_norm - tilt[0] * middle - tilt[1] * positive - float(log_sum)
-    )
+    tail = float(np.maximum(at_total[number % width], 0.0).sum())
+    of_total = math.exp(_log_binomial(np.array([positive]), total, positive / total)[0])
+    return max(tail / of_total, _LEAST_P)
 
 
 def _failure_law(kinds: list[_SizeClass], total: int, length: int, width: int) -> FloatArray:

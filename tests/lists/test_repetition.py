@@ -54,12 +54,12 @@ def test_true_failure_rates_of_the_papers_intervals():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: rankeval_pd.dispersion_for(-1, 0.1, 80), r"sd_observed=-1: pass finite numbers"),
-        (lambda: rankeval_pd.dispersion_for(0.1, 0.0, 80), r"sd_expected=0.0: .* above 0"),
-        (lambda: rankeval_pd.dispersion_for(0.1, 0.1, 1), r"n_samples=1: pass whole numbers of"),
-        (lambda: rankeval_pd.coverage_for(81, 80, 0.05), r"failures=81: pass whole numbers from 0"),
+        (lambda: rankeval_pd.dispersion_for(-1, 0.1, 80), r"sd_observed=-1: pass numbers of at"),
+        (lambda: rankeval_pd.dispersion_for(0.1, 0.0, 80), r"sd_expected=0.0: pass numbers above"),
+        (lambda: rankeval_pd.dispersion_for(0.1, 0.1, 1), "n_samples=1: pass whole numbers"),
+        (lambda: rankeval_pd.coverage_for(81, 80, 0.05), "failures=81: .* from 0 to 80"),
         (lambda: rankeval_pd.coverage_for(1.5, 80, 0.05), r"failures=1.5"),
-        (lambda: rankeval_pd.coverage_for(1, 80, 5), r"failure_rate=5: pass a probability"),
+        (lambda: rankeval_pd.coverage_for(1, 80, 5), r"failure_rate=5: pass numbers from 0 to 1"),
     ],
 )
 def test_wrong_published_figures(call, message):
@@ -95,14 +95,16 @@ def _added(n: np.ndarray, positive: int, ci: str, level: float) -> np.ndarray:
     [(4, (2, 9), 0.8), (120, (10, 11), 0.95), (30, (5, 90), 0.95), (40, (60, 61), 0.95)],
 )
 def test_failures_of_few_and_of_many_samples(samples, sizes, level, ci):
-    """The law is added up sample after sample, to probabilities below 1e-50."""
+    """The law is added up sample after sample, to the smallest probability returned."""
     rng = np.random.default_rng(samples)
     n = rng.integers(*sizes, samples)
     tp = rng.binomial(n, 0.3)
     law = _added(n, int(tp.sum()), ci, level)
     for observed in (0, 1, 2, 3, 5, 8, 13, 21, 30):
         found = dispersion.failures(n, tp, observed, ci, level)
-        assert found.p_value == pytest.approx(law[observed:].sum(), rel=1e-10, abs=0.0)
+        assert found.p_value == pytest.approx(
+            max(law[observed:].sum(), 1e-12), rel=1e-10, abs=1e-13
+        )
     assert found.expected == pytest.approx(np.arange(samples + 1) @ law, rel=1e-10)
     assert law[30:].sum() < 1e-15
 
@@ -111,7 +113,7 @@ def test_no_failures_where_all_labels_are_one():
     n = np.array([5, 9, 4])
     for tp in (n * 0, n):
         assert dispersion.failures(n, tp, 0, "clopper-pearson", 0.95) == (0.0, 1.0)
-        assert dispersion.failures(n, tp, 2, "clopper-pearson", 0.95) == (0.0, 0.0)
+        assert dispersion.failures(n, tp, 2, "clopper-pearson", 0.95) == (0.0, 1e-12)
 
 
 # ------------------------------------------------------------------- Dispersion and goodness of fit
@@ -261,8 +263,8 @@ def test_no_or_only_true_positives():
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({}, ValueError, r"threshold=None, n=None: pass either"),
-        ({"threshold": 1, "n": 3}, ValueError, r"threshold=1, n=3: pass either"),
+        ({}, ValueError, r"threshold=None, n=None: pass exactly one"),
+        ({"threshold": 1, "n": 3}, ValueError, r"threshold=1, n=3: pass exactly one"),
         ({"n": 0}, ValueError, r"n=0: pass a whole number of at least 1"),
         ({"n": 10_000}, ValueError, r"n=10000 exceeds the mean number of candidates"),
         ({"threshold": {"a": [1, 2]}}, ValueError, r"pass one number for each of the measures"),
