@@ -35,6 +35,8 @@ ACCEPTANCE_COLUMNS = tuple(
     ends=True,
     by_groups=True,
     short="measure n threshold n_accepted tp precision recall ci_low ci_high",
+    details="lift recall_low recall_high specificity spec_low spec_high npv npv_low npv_high"
+    " f1 f1_low f1_high youden youden_low youden_high",
     layout={"": "measure cut", "n": "measure n"},
     quantity="precision",
 )
@@ -74,8 +76,9 @@ def acceptance_precision(
         ``ci_high``. For an empty set, precision is NaN and the interval is (0, 1). ``details=True``
         adds ``specificity``, the proportion of negatives that are rejected; ``npv``, the proportion
         of negatives among rejected candidates; ``f1``; ``youden`` = recall + specificity - 1; and
-        confidence limits such as ``recall_low``, ``recall_high`` and ``spec_low``. If you pass
-        ``n``, the result includes a column ``n`` (Dataset: dimensions measure and n).
+        the confidence limits ``recall_low``, ``recall_high``, ``spec_low``, ``spec_high``,
+        ``npv_low``, ``npv_high``, ``f1_low``, ``f1_high``, ``youden_low`` and ``youden_high``. If
+        you pass ``n``, the result includes a column ``n`` (Dataset: dimensions measure and n).
 
     Notes
     -----

@@ -80,6 +80,7 @@ AVERAGED_COLUMNS = tuple(
     crossed=True,
     heads=True,
     short="measure n tp precision ci_low ci_high lift tied",
+    details="threshold recall ci_low_best ci_high_best",
     layout="measure n",
     quantity="precision",
 )

@@ -67,6 +67,7 @@ _ENDS = np.array(["none", "first", "last", "both"])
     heads=True,
     clusters=True,
     short=_joined_runs,
+    details="n_before",
     layout="row",
     quantity="precision",
 )
