@@ -134,7 +134,9 @@ def test_pages_of_the_api_link_to_the_roles_and_name_each_there():
     assert len(lines) < before - 20
     start, short, more, _ = lines[lines.index("Returns") + 2 :][:4]
     assert start == "DataFrame or Dataset"
-    assert short.startswith("    Columns of the short table, where they apply: ``measure_a``, ``mea")
+    assert short.startswith(
+        "    Columns of the short table, where they apply: ``measure_a``, ``mea"
+    )
     assert more.startswith("    ``details=True`` adds, where they apply: ``precision_a``, ``precis")
     parts = [":Parameters:", ".. rubric:: Examples", "..", "The mark of numpydoc."]
     module.examples_first(parts)
