@@ -312,6 +312,10 @@ _REFUSED = (
     heads=True,
     short="measure_a measure_b n difference ci_low ci_high p_value p_adjusted p_equivalence"
     " p_noninferior better",
+    details="precision_a precision_b recall_a recall_b lift_a lift_b overlap n_only_a"
+    " n_only_b tp_only_a tp_only_b odds_ratio p_mid p_stderr significant"
+    " leaning cuts_tie tie_low tie_high p_tie_low p_tie_high ci_low_alone"
+    " ci_high_alone",
     layout="pair n",
     quantity="precision",
 )

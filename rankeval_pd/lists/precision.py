@@ -86,6 +86,7 @@ _REFUSED = (
     crossed=True,
     heads=True,
     short="measure n tp precision ci_low ci_high lift tied",
+    details="threshold recall ci_low_best ci_high_best",
     layout="measure n",
     quantity="precision",
 )

@@ -41,6 +41,8 @@ _BOOTSTRAP = 999  # number of draws for the goodness-of-fit test
 @Capabilities(
     rankings="Would it happen again?",
     short="measure n_samples n_mean precision sd_observed sd_expected phi p_dispersion",
+    details="threshold sd_ratio phi_low phi_high ks_statistic p_ks ci_failures"
+    " ci_failures_expected p_coverage",
     layout="measure",
     pooled=True,
     quantity="precision",

@@ -35,6 +35,10 @@ from rankeval_pd.systems.tests import adjustment_of, mean_test, system_ranks
         "baseline": "measure system metric n value difference difference_low difference_high"
         " p_adjusted",
     },
+    details="difference difference_low difference_high difference_low_alone"
+    " difference_high_alone p_value p_adjusted tied_for_best better_than_chance wins"
+    " ties losses tied undecided ci_low_alone ci_high_alone n_tied value_low value_high"
+    " judged n_lacking n_undefined depth",
     layout={"": "measure n", "items": "row", "queries": "metric measure"},
 )
 @with_roles
@@ -118,7 +122,11 @@ def summary(
         ranks; ``difference`` from the baseline, or NaN without a baseline; ``p_adjusted``: adjusted
         within each metric for comparisons with the baseline; ``tied_for_best``: from tests of all
         pairs; ``wins``, ``ties``, ``losses``: numbers of queries with a value above, equal to or
-        below the baseline. Metrics are in the requested order, and runs are in column order.
+        below the baseline; ``n_tied``: lists that end inside a tie; ``value_low``, ``value_high``:
+        the mean for the worst and best order of equal scores; ``judged``: mean proportion of judged
+        documents up to the cutoff; ``n_lacking``, ``n_undefined``: queries without retrieved
+        documents, and queries whose undefined value counts as 0; ``depth``: documents in the
+        longest list. Metrics are in the requested order, and runs are in column order.
 
     Warns
     -----
