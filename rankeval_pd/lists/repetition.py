@@ -91,7 +91,7 @@ def repetition(
         * ``ci_failures``: samples whose interval excludes the precision of all other samples;
           ``ci_failures_expected``: expected number of failures if all samples had the same average
           precision; ``p_coverage``: exact probability of at least this many failures given the
-          pooled precision, but at least 1e-12.
+          pooled precision.
 
     Notes
     -----

@@ -256,7 +256,9 @@ SEEDED = {
         ("turn[block[row]] * missed[place]", "missed[place]"),
         ("_REACH = 14.0", "_REACH = -1.0"),
         ("max(first, observed), first + width", "max(first, observed + 1), first + width"),
+        ("kind.times * (float(most)", "(float(most)"),
         ("expected += times * float", "expected += float"),
+        ("if observed > tilted.mean[0]:", "if False:"),
     ],
     ("gains.py", "systems/tests systems/tests_families systems/tests_ranks"
      " systems/tests_intervals stats/proportions stats/item_gains stats/families"): [
