@@ -266,7 +266,7 @@ REFUSED: dict[str, Ask] = {
     "roc requires all candidates": lambda r: r.roc(),
     "cells of two crossed factors": lambda r: r(groups=["c", "id"]).nbest_precision(5),
     r"no candidate has the value 'si'": lambda r: r(gold="id", positive=["w1", "si"]).head(5),
-    "only kind='roc'": lambda r: r.area("ap"),
+    "only equal='block'": lambda r: r.area("ap", equal="mean"),
     "only average=None": lambda r: r.area(average="macro"),
 }
 
@@ -361,7 +361,7 @@ def test_a_missing_group_is_refused(queries):
 
 
 @pytest.mark.parametrize(
-    ("missing", "ci"), [("raise", "delong"), ("absent", "delong"), ("last", "newcombe")]
+    ("missing", "ci"), [("raise", "delong"), ("absent", "logit"), ("last", "newcombe")]
 )
 def test_the_roc_area_of_all_candidates(df, stores, missing, ci):
     roles = {**ROLES, "missing": missing, "label": "id"}
@@ -374,11 +374,24 @@ def test_the_roc_area_of_all_candidates(df, stores, missing, ci):
     assert found.attrs == expected.attrs
 
 
+@pytest.mark.parametrize(("missing", "files"), [("last", (1, 7, 60)), ("absent", (7,))])
+def test_the_average_precision_of_all_candidates(df, stores, missing, files):
+    roles = {**ROLES, "missing": missing, "label": "id"}
+    expected = df.rankeval(**roles).area("ap", level=0.9)
+    lazy = [dd.read_parquet(stores[number]).rankeval(**roles) for number in files]
+    tables = [accessor.area("ap", level=0.9) for accessor in lazy]
+    pd.testing.assert_frame_equal(tables[0], expected, rtol=1e-11)
+    assert tables[0].attrs == expected.attrs
+    for other in tables[1:]:
+        pd.testing.assert_frame_equal(other, tables[0], check_exact=True)
+
+
 @pytest.mark.parametrize("gold", [[0, 0, 1, 1], [1, 0, 0, 0], [1, 1, 1, 1], [0] * 4, [1, 1, 0, 0]])
 def test_the_areas_of_few_candidates(gold):
     few = pd.DataFrame({"a": [4, 3, 2, 1], "b": [1, 1, 1, 1], "gold": gold})
-    found = dd.from_pandas(few, npartitions=2).rankeval.area()
-    pd.testing.assert_frame_equal(found, few.rankeval.area(), rtol=1e-11)
+    for kind in ("roc", "ap"):
+        found = dd.from_pandas(few, npartitions=2).rankeval.area(kind)
+        pd.testing.assert_frame_equal(found, few.rankeval.area(kind), rtol=1e-11)
 
 
 # ----------------------------------------------------------------------------- systems over items
