@@ -11,34 +11,10 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 import numpy.typing as npt
 
+from rankeval_pd import doors, errors, stats
 from rankeval_pd.decisions import Average, average_lists
-from rankeval_pd.doors import (
-    Answer,
-    Candidates,
-    Data,
-    PairRanks,
-    Shares,
-    Sizes,
-    check_n,
-    few_or,
-    measure_rows,
-    only_pair,
-    pair_names,
-    pair_rows,
-    tabulate,
-)
-from rankeval_pd.errors import (
-    brief,
-    check_at_least_one,
-    check_draws,
-    check_share,
-    check_together,
-    hushed,
-    progress_bar,
-    refuse_combinations,
-    warn,
-    warn_of_thresholds,
-)
+from rankeval_pd.doors import Answer, Candidates, Data, tabulate
+from rankeval_pd.errors import brief
 from rankeval_pd.lists import groups
 from rankeval_pd.lists.groups import ListPair, in_rows, list_weights, of_rows
 from rankeval_pd.options import Capabilities, can, with_options, with_roles
@@ -49,17 +25,9 @@ from rankeval_pd.stats import (
     BoolArray,
     FloatArray,
     IntArray,
-    Keys,
-    NBest,
     Ranking,
     Size,
     bands,
-    difference_spread,
-    edge_precision,
-    level_of_each,
-    nbest_regions,
-    nbest_spread,
-    z_of,
 )
 
 # -------------------------------------------------------------------------------------------------
@@ -173,16 +141,16 @@ def nbest_precision(
     chosen = Roles.of(roles)
     clustered = chosen.groups is not None
     kind = IntervalKind.of(ci, level, phi=phi, target=target, clustered=clustered)
-    sizes = check_n(n)
+    sizes = doors.check_n(n)
     passed = {
         "average": average,
         "ci": ci != "clopper-pearson" or None,
         "groups": chosen.groups,
-        "n": isinstance(sizes, Shares) or None,  # lists of different sizes in each group
+        "n": isinstance(sizes, doors.Shares) or None,  # lists of different sizes in each group
         "phi": kind.phi > 1.0 or None,
         "target": target != "region" or None,
     }
-    refuse_combinations(passed, _REFUSED)
+    errors.refuse_combinations(passed, _REFUSED)
     columns: tuple[str, ...] = (*LIST_COLUMNS, "ci_low_best", "ci_high_best")
     noted: dict[str, Any] = {**kind._asdict(), "ties": chosen.ties}
     combine = None
@@ -194,7 +162,7 @@ def nbest_precision(
         data,
         roles,
         partial(
-            measure_rows,
+            doors.measure_rows,
             kernel=_nbest_columns,
             kind=kind,
             ties=chosen.ties,
@@ -225,7 +193,7 @@ def _nbest_columns(
     exists, sizes = lists.exists, np.broadcast_to(n, lists.tp.shape)
     if pooled:  # averages use no intervals of individual lists, but N and N+ of each pool
         return {**columns, "total": pool.total, "drawn": pool.positive, "positive": size.positive}
-    best = level_of_each(kind.level, candidates.n_measures)
+    best = stats.level_of_each(kind.level, candidates.n_measures)
     weight: Any = 1.0
     if candidates.cluster is not None:
         weigh = partial(list_weights, target=kind.target, levels=(kind.level, best))
@@ -234,13 +202,13 @@ def _nbest_columns(
         weight, of_best, ratio = (spread[name] for name in names)
         columns["n_groups"] = spread["n_groups"]
     else:
-        variance = nbest_spread(ranking.cumulated(ties), n, size.total)
+        variance = stats.nbest_spread(ranking.cumulated(ties), n, size.total)
         if kind.target == "nbest":
             weight = variance.effective(sizes) / sizes
         of_best, ratio = weight, variance.ratio
     if kind.target == "region":
         long = exists & (sizes >= LEAST)
-        warn_of_thresholds(ratio, sizes, long, "precision of the n-best list")
+        errors.warn_of_thresholds(ratio, sizes, long, "precision of the n-best list")
     interval, limits = INTERVALS[kind.ci], np.full((4, *exists.shape), np.nan)
     tp, drawn = (lists.tp * weight)[exists], (sizes * weight)[exists]
     limits[:2, exists] = limits[2:, exists] = interval(tp / kind.phi, drawn / kind.phi, kind.level)
@@ -252,7 +220,7 @@ def _nbest_columns(
 
 
 def columns_of_lists(
-    lists: NBest, n: IntArray, size: Size, drawn_from: Size, sign: FloatArray, ties: str
+    lists: stats.NBest, n: IntArray, size: Size, drawn_from: Size, sign: FloatArray, ties: str
 ) -> dict[str, AnyArray]:
     """Return the columns (group, measure, n) of n-best lists without intervals."""
     columns = {
@@ -321,7 +289,9 @@ class IntervalKind(NamedTuple):
         """
         if clustered and ci == "clopper-pearson":
             ci = "wilson"
-        return cls(ci, check_share("level", level), check_at_least_one("phi", phi), target)
+        return cls(
+            ci, errors.check_share("level", level), errors.check_at_least_one("phi", phi), target
+        )
 
     def limits(self, tp: AnyArray, n: AnyArray) -> tuple[FloatArray, FloatArray]:
         """Return limits for precision. Overdispersion reduces the effective list size."""
@@ -382,7 +352,7 @@ def precision_interval(
     0.356761372060 0.444428200757
     """
     kind = IntervalKind.of(ci, level, phi=phi)
-    check_together(tp=tp, n=n)
+    errors.check_together(tp=tp, n=n)
     tp, n = np.broadcast_arrays(tp, n)
     check_numbers("n", n, 0, 2**53 - 1)  # float64 represents all integers up to this
     check_numbers("tp", tp, 0, n)
@@ -408,7 +378,7 @@ def check_numbers(
 def warn_of_reversed(worse: BoolArray) -> None:
     """Warn about measures that are worse than chance and may need lower_is_better."""
     if worse.any():
-        warn(
+        errors.warn(
             f"in {int(worse.sum())} of {worse.size} lists, there are significantly fewer true"
             " positives than in random lists, so the measure may be reversed. List a measure in"
             " lower_is_better only if lower values are better."
@@ -420,7 +390,7 @@ def intervals_unread() -> Iterator[None]:
     """Run a function without computing unneeded intervals."""
     token = _READ.set(False)
     try:
-        with hushed("target='region'"):
+        with errors.hushed("target='region'"):
             yield
     finally:
         _READ.reset(token)
@@ -496,14 +466,12 @@ def precision_band(
     -----
     Candidates are assumed to be a random sample. The band covers the precision of n-best lists.
     Unlike Evert's (2004) interval, the band includes the variance of the threshold. At each n, the
-    limits are a Clopper-Pearson interval for an effective list size that matches this variance. The
-    level of the interval follows from the largest deviation over all n (sup-t with Gaussian
-    multipliers for each candidate's influence). The band for recall uses the interval from
-    :func:`nbest_recall` in the same way. In simulations, coverage of 95% bands was at least 0.955
-    (``tests/simulations/simultaneous.csv``).
-
-    After sorting, a draw costs O(number of list sizes) if n is None, and O(N) otherwise. A million
-    candidates take one second, or two minutes with ``range(1, 1_000_001)``.
+    limits are a Clopper-Pearson interval for an effective list size that matches this variance, at
+    a level that follows from the largest deviation over all n (sup-t with Gaussian multipliers for
+    each candidate's influence). The band for recall uses the interval from :func:`nbest_recall` in
+    the same way. In simulations, coverage of 95% bands was at least 0.955
+    (``tests/simulations/simultaneous.csv``). A draw costs O(number of list sizes) if n is None, and
+    O(N) otherwise.
 
     References
     ----------
@@ -538,16 +506,16 @@ def precision_band(
 
 def checked_band(
     n: Any, level: float, n_resamples: int, roles: Mapping[str, Any]
-) -> tuple[Sizes, Roles, dict[str, Any]]:
+) -> tuple[doors.Sizes, Roles, dict[str, Any]]:
     """Return the list sizes, roles and draws of a band, and reject too few draws for the level."""
-    level = check_share("level", level)
-    draws, needed = check_draws("n_resamples", n_resamples), bands.draws_needed(level)
+    level = errors.check_share("level", level)
+    draws, needed = errors.check_draws("n_resamples", n_resamples), bands.draws_needed(level)
     if draws < needed:
         raise ValueError(
             f"n_resamples={draws} is too small for level={level!r}: too few draws lie beyond this"
             f" level. Pass n_resamples={needed} or more."
         )
-    sizes, chosen = check_n(n), Roles.of(roles)
+    sizes, chosen = doors.check_n(n), Roles.of(roles)
     return sizes, chosen, {"level": level, "n_resamples": draws, "seed": chosen.draws}
 
 
@@ -560,11 +528,11 @@ def rows_of_bands(
     **drawing: Any,
 ) -> Answer:
     """Return the rows of bands that are drawn, and the size of the grid if n is None."""
-    few, facts = few_or(n, candidates.sizes(n))
+    few, facts = doors.few_or(n, candidates.sizes(n))
     drawing["at_once"] = n is None and few is not None
     total = len(candidates.measures) * len(candidates.group) * drawing["n_resamples"]
-    with progress_bar(total=total, what="drawing multipliers", unit="draws") as advance:
-        rows = measure_rows(candidates, few, kernel, ties=ties, advance=advance, **drawing)
+    with errors.progress_bar(total=total, what="drawing multipliers", unit="draws") as advance:
+        rows = doors.measure_rows(candidates, few, kernel, ties=ties, advance=advance, **drawing)
     return rows, facts
 
 
@@ -603,7 +571,7 @@ def _precision_limits(
         return {"band_low": low[back], "band_high": high[back]}
     ranked, keys = labels_by_rank(ranking, candidates, row)
     tp, total = np.append(0, np.cumsum(ranked)), groups.whole_size(ranking.whole, ranked.size)
-    spread = nbest_spread(tp, rising, np.array(total))
+    spread = stats.nbest_spread(tp, rising, np.array(total))
     share = tp[rising] / rising
     ranks = (np.arange(1, ranked.size + 1),)
     largest = bands.largest(
@@ -622,16 +590,16 @@ def _precision_limits(
 
 def labels_by_rank(
     ranking: Ranking, candidates: Candidates, row: tuple[int, ...]
-) -> tuple[BoolArray, Keys]:
+) -> tuple[BoolArray, stats.Keys]:
     """Return the labels and the keys for draws of the candidates in one ranking, best first."""
     best_first = ranking.order[row][: ranking.here[row]]
-    keys: Keys = np.broadcast_to(candidates.keys, ranking.score.shape)[row][best_first]
+    keys: stats.Keys = np.broadcast_to(candidates.keys, ranking.score.shape)[row][best_first]
     return ranking.gold[row][best_first], keys
 
 
 def _warn_if_too_precise(precision: FloatArray) -> None:
     if (precision > _TOO_PRECISE).any():
-        warn(
+        errors.warn(
             f"precision reaches {precision.max():.3g}, and above {_TOO_PRECISE:g} the coverage of"
             " the band may be too low. Pass only larger values of n, or use the intervals at each"
             " n with target='nbest'."
@@ -667,7 +635,7 @@ def _recall_band_of_ranking(
     rising, back = np.unique(n[there], return_inverse=True)
     positive = int(ranked.sum())
     counts = np.concatenate([[0], np.cumsum(ranked)])
-    tp, edge = counts[rising], edge_precision(counts, rising, np.array(ranked.size))
+    tp, edge = counts[rising], stats.edge_precision(counts, rising, np.array(ranked.size))
     found = bands.sup_t(ranked, rising, edge, tp, keys, level, added=2, **drawing)
     low, high = bands.exact_band(found, positive)
     return {"recall": tp[back] / positive, "band_low": low[back], "band_high": high[back]}
@@ -745,7 +713,7 @@ def difference_band(
     sizes, chosen, drawing = checked_band(n, level, n_resamples, roles)
     return tabulate(
         data,
-        only_pair(data, a, b, roles),
+        doors.only_pair(data, a, b, roles),
         partial(_rows_of_differences, a=a, b=b, ties=chosen.ties, **drawing),
         DIFFERENCE_COLUMNS,
         can(difference_band, heads=chosen.groups is None),
@@ -764,17 +732,17 @@ def _rows_of_differences(
     **drawing: Any,
 ) -> Answer:
     """Return one row per pair and n, and the size of the grid if n is None."""
-    pairs = pair_names(candidates.measures, a, b)
-    few, facts = few_or(n, candidates.sizes(n))
+    pairs = doors.pair_names(candidates.measures, a, b)
+    few, facts = doors.few_or(n, candidates.sizes(n))
     if n is None and few is not None and candidates.cluster is None:
         drawing["at_once"] = True
     total = len(pairs) * len(candidates.group) * drawing["n_resamples"]
-    with progress_bar(total=total, what="drawing multipliers", unit="draws") as advance:
+    with errors.progress_bar(total=total, what="drawing multipliers", unit="draws") as advance:
         kernel = partial(_difference_columns, advance=advance, **drawing)
-        return pair_rows(candidates, pairs, kernel, few, ties=ties), facts
+        return doors.pair_rows(candidates, pairs, kernel, few, ties=ties), facts
 
 
-def _difference_columns(lists: PairRanks, n: IntArray, **drawing: Any) -> dict[str, AnyArray]:
+def _difference_columns(lists: doors.PairRanks, n: IntArray, **drawing: Any) -> dict[str, AnyArray]:
     """Return the difference of precision and its band: (group, pair, n)."""
     compute = partial(_difference_of_pair, lists, n, **drawing)
     columns = in_rows(lists.exists, ("difference", "margin"), compute)
@@ -787,7 +755,7 @@ def _difference_columns(lists: PairRanks, n: IntArray, **drawing: Any) -> dict[s
 
 
 def _difference_of_pair(
-    lists: PairRanks,
+    lists: doors.PairRanks,
     n: IntArray,
     row: tuple[int, ...],
     there: BoolArray,
@@ -797,7 +765,7 @@ def _difference_of_pair(
 ) -> dict[str, FloatArray]:
     """Return the difference of precision of one pair, and half the width of its band."""
     pair, sizes = ListPair.of(lists, row), n[there]
-    r = nbest_regions(pair.rank_a, pair.rank_b, pair.gold, sizes)
+    r = stats.nbest_regions(pair.rank_a, pair.rank_b, pair.gold, sizes)
     if pair.cluster is None:
         _warn_if_too_precise(np.maximum(r.tp_a, r.tp_b) / sizes)
     margins = difference_margins(pair, sizes, [level], **drawing)
@@ -815,15 +783,15 @@ def difference_margins(
     if pair.cluster is not None:
         return groups.margins(pair, rising, levels, each=each, **drawing)[:, back]
     ranks, gold = (pair.rank_a, pair.rank_b), pair.gold
-    r = nbest_regions(*ranks, gold, rising)
+    r = stats.nbest_regions(*ranks, gold, rising)
     only = rising - r.overlap
     tp_only = r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap
-    spread = difference_spread(*ranks, gold, np.array(pair.total), rising, only, tp_only)
+    spread = stats.difference_spread(*ranks, gold, np.array(pair.total), rising, only, tp_only)
     differ = only > 0
     margins = np.zeros((len(levels), rising.size))
     if differ.any():
         deviation = np.sqrt(spread.variance[differ]) / rising[differ]
-        factors = [z_of(level) for level in levels]
+        factors = [stats.z_of(level) for level in levels]
         if not each and rising.size > 1:
             edges = spread.edge_a[differ], spread.edge_b[differ]
             cells = bands.cells(gold, ranks, rising[differ], pair.keys, pair.whole)

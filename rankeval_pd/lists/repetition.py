@@ -9,23 +9,15 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from rankeval_pd import doors, stats, tables
+from rankeval_pd import doors, errors, stats, tables
 from rankeval_pd.chance.random_tests import number_or_array
 from rankeval_pd.decisions import GROUP, Rows
 from rankeval_pd.doors import Data
-from rankeval_pd.errors import (
-    check_count,
-    check_one,
-    check_share,
-    check_together,
-    checked_call,
-    listed,
-    progress_bar,
-)
+from rankeval_pd.errors import check_count, listed
 from rankeval_pd.lists.precision import check_numbers
 from rankeval_pd.options import Capabilities, with_options, with_roles_but
 from rankeval_pd.roles import Alternative, ProportionInterval, RankingRoles, Roles, as_names
-from rankeval_pd.stats import INTERVALS, AnyArray, FloatArray, IntArray, failures, proportions
+from rankeval_pd.stats import AnyArray, FloatArray, IntArray, failures, proportions
 
 # ---- Study precision in repeated samples (Evert 2004, section 4)
 
@@ -94,15 +86,10 @@ def repetition(
     Notes
     -----
     The expected standard deviation is Eq. 4 with the harmonic mean of the sizes. phi is Pearson's
-    statistic divided by its degrees of freedom and uses the size of each sample. p_ks comes from a
-    parametric bootstrap with 999 draws. The Kolmogorov test has little power, so prefer
-    p_dispersion. The failure rate of Clopper-Pearson intervals is below 1 - level. With few
-    samples, intervals fail more often because the precision of the other samples varies. p_coverage
-    accounts for both effects. phi includes differences between parts of one corpus (topic, author),
-    so a test of phi = 1 requires samples drawn under the same conditions.
-
-    The cost is O(N log N), plus 999 draws per sample and one transform per sample size. A measure
-    with 20,000 samples takes about three seconds.
+    statistic divided by its degrees of freedom. p_ks comes from a parametric bootstrap with 999
+    draws. The Kolmogorov test has little power, so prefer p_dispersion. phi includes differences
+    between parts of one corpus (topic, author), so a test of phi = 1 requires samples drawn under
+    the same conditions.
 
     References
     ----------
@@ -122,7 +109,7 @@ def repetition(
     """
     samples = Samples.of(data, threshold, n, ci, level, roles)
     total = len(samples.measures) * _BOOTSTRAP
-    with progress_bar(total=total, what="testing the fit", unit="draws") as advance:
+    with errors.progress_bar(total=total, what="testing the fit", unit="draws") as advance:
         rows = []
         for sizes, tp in zip(samples.sizes, samples.tp, strict=True):
             rows.append(_study_row(sizes, tp, samples, advance))
@@ -223,10 +210,14 @@ class Samples(NamedTuple):
         chosen = Roles.of(roles)
         chosen.check_ties()
         chosen.check_groups()
-        check_one(threshold=threshold, n=n)
+        errors.check_one(threshold=threshold, n=n)
         if n is not None:
             n = check_count("n", n)
-        level, seed, frame = check_share("level", level), chosen.draws, doors.below_door(data)
+        level, seed, frame = (
+            errors.check_share("level", level),
+            chosen.draws,
+            doors.below_door(data),
+        )
         doors.check_data(frame)
         doors.refuse_each(chosen, "samples")
         if not as_names(chosen.by, frame.columns):
@@ -263,7 +254,7 @@ class Samples(NamedTuple):
         The samples are the first axis.
         """
         others = (tp.sum(axis=0) - tp) / np.maximum(n.sum(axis=0) - n, 1)
-        low, high = INTERVALS[self.ci](tp.astype(float), n.astype(float), self.level)
+        low, high = stats.INTERVALS[self.ci](tp.astype(float), n.astype(float), self.level)
         return low, high, np.asarray((low <= others) & (others <= high))
 
     def table(self, rows: Rows, keys: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
@@ -338,7 +329,7 @@ _ROUNDING = 1e-6  # tolerance for counts computed as a rate times a size
 _BLOCK = 200_000  # number of 2x2 tables that are tested in one step
 
 
-@checked_call
+@errors.checked_call
 def compare_for(
     tp_a: float,
     n_a: int,
@@ -514,8 +505,8 @@ def dispersion_for(
     >>> print(f"{found.p_dispersion:.1e}")
     1.5e-04
     """
-    level = check_share("level", level)
-    check_together(sd_observed=sd_observed, sd_expected=sd_expected, n_samples=n_samples)
+    level = errors.check_share("level", level)
+    errors.check_together(sd_observed=sd_observed, sd_expected=sd_expected, n_samples=n_samples)
     observed, expected, samples = np.broadcast_arrays(sd_observed, sd_expected, n_samples)
     check_numbers("sd_observed", observed, 0, whole=False)
     check_numbers("sd_expected", expected, np.finfo(float).tiny, whole=False)
@@ -527,7 +518,7 @@ def dispersion_for(
     return Dispersion(*map(number_or_array, result))
 
 
-@checked_call
+@errors.checked_call
 def coverage_for(
     failures: npt.ArrayLike, n_samples: npt.ArrayLike, failure_rate: npt.ArrayLike
 ) -> Any:
@@ -560,7 +551,7 @@ def coverage_for(
     >>> print(f"{rankeval_pd.coverage_for(9, 80, 0.0401):.4f}")
     0.0048
     """
-    check_together(failures=failures, n_samples=n_samples, failure_rate=failure_rate)
+    errors.check_together(failures=failures, n_samples=n_samples, failure_rate=failure_rate)
     failures, samples, rate = np.broadcast_arrays(failures, n_samples, failure_rate)
     check_numbers("n_samples", samples, 1)
     check_numbers("failures", failures, 0, samples)
