@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
@@ -30,8 +30,7 @@ from rankeval_pd.stats import (
     bands,
 )
 
-# -------------------------------------------------------------------------------------------------
-# Precision of n-best lists with intervals (Evert 2004, sections 2 and 3.2).
+# ---- Precision of n-best lists with intervals (Evert 2004, sections 2 and 3.2)
 
 LIST_COLUMNS = tuple(
     "measure n threshold tp precision recall lift ci_low ci_high tied tp_sd n_groups".split()
@@ -404,10 +403,7 @@ def intervals_read() -> bool:
     return _READ.get()
 
 
-# -------------------------------------------------------------------------------------------------
-# Compute simultaneous bands for precision curves, and local precision.
-
-# --------------- Simultaneous bands for precision curves and their differences
+# ---- Simultaneous bands for precision curves and their differences
 
 DIFFERENCE_COLUMNS = ("measure_a", "measure_b", "n", "difference", "band_low", "band_high")
 _TOO_PRECISE = 0.9  # above this precision, coverage can fall below the level
@@ -489,14 +485,13 @@ def precision_band(
     1    good  200       0.32  0.252090   0.394029
     """
     sizes, chosen, drawing = checked_band(n, level, n_resamples, roles)
-    kernel: Callable[..., dict[str, AnyArray]] = _precision_band
     able = can(precision_band, heads=chosen.groups is None)
     if of == "recall":
-        kernel, able = _recall_band, can(precision_band, heads=False, clusters=False)
+        able = can(precision_band, heads=False, clusters=False)
     return tabulate(
         data,
         roles,
-        partial(rows_of_bands, kernel=kernel, ties=chosen.ties, **drawing),
+        partial(_rows_of_bands, of=of, ties=chosen.ties, **drawing),
         ("measure", "n", of, "band_low", "band_high"),
         able,
         n=sizes,
@@ -519,35 +514,40 @@ def checked_band(
     return sizes, chosen, {"level": level, "n_resamples": draws, "seed": chosen.draws}
 
 
-def rows_of_bands(
-    candidates: Candidates,
-    n: IntArray | None,
-    *,
-    kernel: Callable[..., dict[str, AnyArray]],
-    ties: str,
-    **drawing: Any,
+def _rows_of_bands(
+    candidates: Candidates, n: IntArray | None, *, of: str, ties: str, **drawing: Any
 ) -> Answer:
     """Return the rows of bands that are drawn, and the size of the grid if n is None."""
     few, facts = doors.few_or(n, candidates.sizes(n))
     drawing["at_once"] = n is None and few is not None
     total = len(candidates.measures) * len(candidates.group) * drawing["n_resamples"]
     with errors.progress_bar(total=total, what="drawing multipliers", unit="draws") as advance:
-        rows = doors.measure_rows(candidates, few, kernel, ties=ties, advance=advance, **drawing)
-    return rows, facts
+        drawing |= {"of": of, "ties": ties, "advance": advance}
+        return doors.measure_rows(candidates, few, _band_columns, **drawing), facts
 
 
-def _precision_band(
-    ranking: Ranking, candidates: Candidates, *, n: IntArray | None, ties: str, **drawing: Any
+def _band_columns(
+    ranking: Ranking,
+    candidates: Candidates,
+    *,
+    n: IntArray | None,
+    of: str,
+    ties: str,
+    **drawing: Any,
 ) -> dict[str, AnyArray]:
-    """Return precision and its band: (group, measure, n)."""
+    """Return precision or recall, and its band: (group, measure, n)."""
     lists = ranking.nbest(n, ties)
     if n is None:
         n = ranking.every
-    precision = lists.tp / n
-    _warn_if_too_precise(precision[lists.exists])
-    limits = partial(_precision_limits, ranking, candidates, n, **drawing)
-    columns = in_rows(lists.exists, ("band_low", "band_high"), limits)
-    return {"precision": precision, **columns, "exists": lists.exists}
+    value = rates_of(lists.tp, n, ranking.size, ranking.size)[of]
+    defined, limits = lists.exists, _precision_limits
+    if of == "recall":  # undefined without true positives
+        defined, limits = defined & (ranking.size.positive > 0)[..., np.newaxis], _recall_limits
+    else:
+        _warn_if_too_precise(value[lists.exists])
+    compute = partial(limits, ranking, candidates, n, **drawing)
+    band = in_rows(defined, ("band_low", "band_high"), compute)
+    return {of: value, **band, "exists": lists.exists}
 
 
 def _precision_limits(
@@ -561,7 +561,7 @@ def _precision_limits(
     at_once: bool,
     **drawing: Any,
 ) -> dict[str, FloatArray]:
-    """Return the band for one ranking."""
+    """Return the band of precision for one ranking."""
     from scipy import special
 
     rising, back = np.unique(n[there], return_inverse=True)
@@ -606,21 +606,7 @@ def _warn_if_too_precise(precision: FloatArray) -> None:
         )
 
 
-def _recall_band(
-    ranking: Ranking, candidates: Candidates, *, n: IntArray | None, ties: str, **drawing: Any
-) -> dict[str, AnyArray]:
-    """Return recall and its band: (group, measure, n)."""
-    lists = ranking.nbest(n, ties)
-    if n is None:
-        n = ranking.every
-    band = partial(_recall_band_of_ranking, ranking, candidates, n, **drawing)
-    # the recall is undefined without true positives
-    defined = lists.exists & (ranking.size.positive > 0)[..., np.newaxis]
-    columns = in_rows(defined, ("recall", "band_low", "band_high"), band)
-    return {**columns, "exists": lists.exists}
-
-
-def _recall_band_of_ranking(
+def _recall_limits(
     ranking: Ranking,
     candidates: Candidates,
     n: IntArray,
@@ -630,15 +616,14 @@ def _recall_band_of_ranking(
     level: float,
     **drawing: Any,
 ) -> dict[str, AnyArray]:
-    """Return recall and a band for one ranking."""
+    """Return the band of recall for one ranking."""
     ranked, keys = labels_by_rank(ranking, candidates, row)
     rising, back = np.unique(n[there], return_inverse=True)
-    positive = int(ranked.sum())
     counts = np.concatenate([[0], np.cumsum(ranked)])
     tp, edge = counts[rising], stats.edge_precision(counts, rising, np.array(ranked.size))
     found = bands.sup_t(ranked, rising, edge, tp, keys, level, added=2, **drawing)
-    low, high = bands.exact_band(found, positive)
-    return {"recall": tp[back] / positive, "band_low": low[back], "band_high": high[back]}
+    low, high = bands.exact_band(found, int(ranked.sum()))
+    return {"band_low": low[back], "band_high": high[back]}
 
 
 @Capabilities(
@@ -801,6 +786,3 @@ def difference_margins(
             factors = [bands.critical_value(largest, level) for level in levels]
         margins[:, differ] = np.multiply.outer(factors, deviation)
     return margins[:, back]
-
-
-# --------------------------------------------------- Precision around each rank
