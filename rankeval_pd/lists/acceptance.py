@@ -93,8 +93,7 @@ def acceptance_precision(
     -----
     The limits for F1 = 2 s / (1 + s) come from the interval ``ci`` for the proportion s = tp / (tp
     + fp + fn). Youden's J is a difference between two independent proportions, with Miettinen and
-    Nurminen's limits (see :func:`compare`). The cost is O(N log N) per measure for any number of
-    thresholds.
+    Nurminen's limits (see :func:`compare`).
 
     References
     ----------
@@ -299,7 +298,7 @@ def compare_thresholds(
     >>> df["gold"] = [True, True, True, False, False, False]
     >>> df.rankeval.compare_thresholds("G2", "t", 4)
       measure_a measure_b  n_a  n_b  difference    ci_low  ci_high  p_value better
-    0        G2         t    3    3         1.0 -0.001207      1.0      0.1    NaN
+    0        G2         t    3    3         1.0 -0.000695      1.0      0.1    NaN
     """
     errors.check_choice(f"of={of!r}: test", test, (None, *_TESTS[of]))
     how = Comparison.of_options(
@@ -496,9 +495,7 @@ def choose_threshold(
 
     Parameters
     ----------
-    data, **roles
-        As in :func:`nbest_precision`. ``ties`` has no effect because thresholds never separate
-        equal scores.
+    data
     precision : float, optional
         Required precision of the accepted candidates. The function returns the lowest threshold
         that guarantees this precision, to accept as many candidates as possible.
@@ -507,8 +504,10 @@ def choose_threshold(
         returns the highest threshold that guarantees this recall. By default, the function
         maximizes J = sensitivity + specificity - 1, with a guaranteed lower limit for J in the
         population.
-    level : float
+    level
         Probability that the guarantees for all measures are correct simultaneously.
+    **roles
+        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------
@@ -542,7 +541,6 @@ def choose_threshold(
     ----------
     A. N. Angelopoulos, S. Bates, E. J. Candès, M. I. Jordan and L. Lei (2021), Learn then test.
     W. J. Youden (1950), Index for rating diagnostic tests.
-    C. J. Clopper and E. S. Pearson (1934).
 
     Examples
     --------

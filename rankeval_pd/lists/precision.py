@@ -335,9 +335,7 @@ def precision_interval(
     Notes
     -----
     The interval covers the average precision of a *fixed* acceptance region. The last paragraph of
-    section 3.2 in Evert (2004) explains the difference from an n-best list. Relative errors are
-    below 1e-12, or below 1e-11 for more than a hundred million candidates. Each interval takes
-    about a microsecond.
+    section 3.2 in Evert (2004) explains the difference from an n-best list.
 
     References
     ----------
@@ -652,11 +650,11 @@ def difference_band(
     data
     a
     b
-    n : int, sequence of int, range or None
+    n
         Sizes of the lists. None means every n, or a grid of sizes as in :func:`precision_band`.
-    level : float
+    level
         Probability that the band contains the true difference at every n.
-    n_resamples : int
+    n_resamples
         Number of random draws, at least level / (1 - level).
     **roles
         Column roles. See :func:`nbest_precision`.
@@ -664,9 +662,8 @@ def difference_band(
     Returns
     -------
     DataFrame or Dataset
-        One row per pair and n (Dataset: dimensions pair and n, coordinates measure_a and
-        measure_b): ``measure_a``, ``measure_b``, ``n``, ``difference`` = precision_a - precision_b,
-        ``band_low``, ``band_high``. For identical lists, the difference and its limits are 0.
+        One row per pair and n (Dataset: dimensions pair and n): ``measure_a``, ``measure_b``,
+        ``n``, ``difference`` = precision_a - precision_b, ``band_low``, ``band_high``.
 
     Warns
     -----
@@ -675,13 +672,11 @@ def difference_band(
 
     Notes
     -----
-    One measure is better at every n for which the band excludes 0. Each pair has a separate band.
-    The method is the same as in :func:`precision_band`. The two
-    rankings use the same multipliers, so shared candidates cancel out. In simulations, the coverage
-    of 95% bands ranged from 0.961 to 0.980. ``compare(adjust="max-t")`` tests a stricter null
-    hypothesis and can give different results at a few list sizes.
-
-    Each pair takes as long as a measure in :func:`precision_band`, at up to O(N) per draw.
+    One measure is better at every n for which the band excludes 0. Each pair has a separate band,
+    with the method of :func:`precision_band`. The two rankings use the same multipliers, so shared
+    candidates cancel out. In simulations, the coverage of 95% bands ranged from 0.961 to 0.980.
+    ``compare(adjust="max-t")`` tests a stricter null hypothesis and can give different results at a
+    few list sizes.
 
     References
     ----------

@@ -377,9 +377,6 @@ def tie_sensitivity(
     report ``p_min`` as a test result, because the order was selected by the p-value. The mean
     p-value is not a valid p-value, but twice the mean is valid.
 
-    The function takes as long as :func:`compare`, plus O(N log N) for each order if N candidates
-    are tied.
-
     References
     ----------
     Evert (2004), footnotes 5 and 6, breaks ties with random jitter.
@@ -387,13 +384,8 @@ def tie_sensitivity(
     Examples
     --------
     >>> import pandas as pd, rankeval_pd
-    >>> df = pd.DataFrame(
-    ...     {
-    ...         "f": [3, 2, 2, 2, 2, 1, 1, 1],
-    ...         "G2": [8, 7, 6, 5, 4, 3, 2, 1],
-    ...         "gold": [True, True, True, False, False, False, False, False],
-    ...     }
-    ... )
+    >>> df = pd.DataFrame({"f": [3, 2, 2, 2, 2, 1, 1, 1], "G2": range(8, 0, -1)})
+    >>> df["gold"] = [True] * 3 + [False] * 5
     >>> df.rankeval.tie_sensitivity("G2", "f", [3, 5])
       measure_a measure_b  n     p_min  p_median  p_max  cuts_tie
     0        G2         f  3  0.333333       1.0    1.0      True

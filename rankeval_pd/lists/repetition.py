@@ -69,19 +69,17 @@ def repetition(
     DataFrame or Dataset
         One row per measure (Dataset: dimension measure):
 
-        * ``threshold``; ``n_samples``: samples with accepted candidates; ``n_mean``: average number
-          of accepted candidates across all samples; ``precision``: precision of the pooled samples;
-        * ``sd_expected``, ``sd_observed``, ``sd_ratio``: expected and observed standard deviations
-          of the precision across samples, and their ratio;
-        * ``phi``, ``phi_low``, ``phi_high``, ``p_dispersion``: overdispersion (ratio of observed to
-          binomial variance) with an interval, and the probability of at least this much variation
-          under the model. Pass ``phi=`` to :func:`nbest_precision`;
-        * ``ks_statistic``, ``p_ks``: Kolmogorov distance from the model's normal distribution, and
-          the p-value of the distance;
-        * ``ci_failures``: samples whose interval excludes the precision of all other samples;
-          ``ci_failures_expected``: expected number of failures if all samples had the same average
-          precision; ``p_coverage``: exact probability of at least this many failures given the
-          pooled precision.
+        * ``n_samples``: samples with accepted candidates; ``n_mean``: average number of accepted
+          candidates; ``precision``: precision of the pooled samples; ``sd_observed``,
+          ``sd_expected``: standard deviations of the precision across samples; ``phi``,
+          ``p_dispersion``: overdispersion (ratio of observed to binomial variance), and the
+          probability of at least this much variation under the model. Pass ``phi=`` to
+          :func:`nbest_precision`;
+        * with ``details=True``, ``threshold``; ``sd_ratio``; ``phi_low``, ``phi_high``;
+          ``ks_statistic``, ``p_ks``: Kolmogorov distance from the model's normal distribution, and
+          its p-value; ``ci_failures``: samples whose interval excludes the precision of all other
+          samples; ``ci_failures_expected`` and ``p_coverage``: their expected number, and the exact
+          probability of at least this many failures, if all samples had the same average precision.
 
     Notes
     -----
@@ -145,10 +143,6 @@ def repetition_samples(
         accepted candidates), ``ci_low``, ``ci_high``, and ``covered`` (whether the interval
         contains the precision of all other samples).
 
-    Notes
-    -----
-    Lazy Datasets are computed because the number of rows is unknown. The cost is O(N log N).
-
     References
     ----------
     Evert (2004), section 4, figure 4.
@@ -156,13 +150,8 @@ def repetition_samples(
     Examples
     --------
     >>> import pandas as pd, rankeval_pd
-    >>> df = pd.DataFrame(
-    ...     {
-    ...         "G2": [9.0, 8.0, 7.0, 9.5, 7.5, 1.0],
-    ...         "gold": [True, False, True, True, True, False],
-    ...         "part": [1, 1, 1, 2, 2, 2],
-    ...     }
-    ... )
+    >>> df = pd.DataFrame({"G2": [9.0, 8.0, 7.0, 9.5, 7.5, 1.0], "part": [1, 1, 1, 2, 2, 2]})
+    >>> df["gold"] = [True, False, True, True, True, False]
     >>> df.rankeval(by="part", measures="G2").repetition_samples(threshold=7.5)
        part measure  threshold  n_accepted  tp  precision    ci_low   ci_high  covered
     0     1      G2        7.5           2   1        0.5  0.012579  0.987421    False
@@ -369,7 +358,6 @@ def compare_for(
     The test excludes shared candidates, so the p-value depends on the numbers of shared candidates
     and shared true positives. If p_high is at most the level, the difference is significant for
     every overlap. If p_low is above the level, the difference is not significant for any overlap.
-    Testing all possible tables (up to n_a tp_a) takes a few seconds for lists of 1,000 candidates.
 
     References
     ----------
