@@ -307,7 +307,6 @@ class Capabilities:
     heads: bool = False
     #: whether N and N+ are sufficient; if so, groups of all sizes are processed together
     counts: bool = False
-    n_keys: int = 1  #: how many different orders of tied candidates are used
     #: whether by= is supported for a Dask DataFrame if each group fits in memory
     by_groups: bool = False
     sums: bool = False  #: whether workers sum the items of a Dask DataFrame

@@ -96,10 +96,6 @@ def significant_ranges(
         ``details=True`` or a Dataset (dimension row), each run of significant sizes is a separate
         row. ``n_before``, the number of sizes since the previous run, then replaces ``n_gaps``.
 
-    Notes
-    -----
-    Lazy Datasets are computed. The function takes as long as :func:`compare`.
-
     References
     ----------
     Evert (2004), figure 3, reports differences "significant for all n-best lists up to n = 1250".
