@@ -850,16 +850,6 @@ def nearly_normal(binary: bool, n_items: int, options: PairOptions) -> bool:
     return binary and n_items >= _NORMAL_ITEMS and options.method != "monte-carlo"
 
 
-def signs_rank(n_drawn: int, options: PairOptions) -> bool:
-    """Return whether the signs drawn for the tests also determine the possible ranks.
-
-    With many items, scores from signs and from resampling have the same distribution, and
-    resampling takes three times as long.
-    """
-    by_signs = options.event == "wild" and options.ci in ("", "wild")
-    return n_drawn >= _NORMAL_ITEMS and by_signs and options.method != "monte-carlo"
-
-
 # ---- Training seeds (crossed with items) and strata (sets of items)
 
 

@@ -525,23 +525,6 @@ def test_a_system_without_a_guess_has_no_precision():
     same(ask(dd.from_pandas(df, npartitions=3)), ask(df))
 
 
-@pytest.mark.full
-@pytest.mark.parametrize(("metric", "better"), [("sum", True), ("mean", False)])
-def test_signs_of_many_items_rank_the_systems_as_draws_do(monkeypatch, metric, better):
-    rng = np.random.default_rng(10)
-    skill = np.array([0.0, 0.02, 0.03, 0.3])
-    scores = pd.DataFrame(rng.exponential(size=(3_000, 1)) + skill, columns=list("abcd"))
-    scores += rng.normal(size=scores.shape)
-    roles: dict[str, Any] = {"metric": metric, "higher_is_better": better}
-    drawn = scores.rankeval(**roles).system_ranks(details=True)
-    monkeypatch.setattr(resamples, "_NORMAL_ITEMS", 1_000)
-    signs = scores.rankeval(**roles).system_ranks(details=True)
-    np.testing.assert_allclose(signs["p_best"], drawn["p_best"], atol=0.02)
-    pd.testing.assert_frame_equal(signs.drop(columns="p_best"), drawn.drop(columns="p_best"))
-    lazy = dd.from_pandas(scores, npartitions=3).rankeval(**roles)
-    pd.testing.assert_frame_equal(lazy.system_ranks(details=True), signs)
-
-
 ITEMS_REFUSED: dict[str, dict[str, Any]] = {
     "Call this method for each domain": {"by": "d"},
     "First sum each cluster": {"groups": "d"},

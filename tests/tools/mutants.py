@@ -290,9 +290,7 @@ SEEDED = {
     ("gains.py", "stats/gains systems/studies systems/planning"): [
         ("below <= tail), np", "below < 2.0 * tail), np"),
         ("float(ordered[first[-1]])", "float(ordered[first[0]])"),
-        ("np.sqrt(b + np.true_divide(n_items,", "np.sqrt(1.0 + np.true_divide(n_items,"),
-        ("ndtr(b * z / noise)", "ndtr(z / noise)"),
-        ("gains[known] ** 2 - errors[known] ** 2", "gains[known] ** 2"),
+        ("np.sqrt(1.0 + np.true_divide(n_items,", "np.sqrt(0.0 + np.true_divide(n_items,"),
         ("running >= quantile * total", "running > quantile * total + 1e-9"),
         ("counts[:, pairs[:, 0]] * counts", "counts[:, pairs[:, 0]] + counts"),
     ],
@@ -317,9 +315,7 @@ SEEDED = {
         ("np.log2(second[some] / first[some])", "np.log2(first[some] / second[some])"),
     ],
     ("differences.py", "stats/proportions stats/differences"
-     " systems/tests_intervals::test_tangos_limits_are_where_the_score_test_rejects"
-     " systems/tests_intervals::test_newcombes_limits_are_the_published_ones"
-     " systems/tests_intervals::test_newcombes_correlation_is_corrected_for_continuity"): [
+     " systems/tests_intervals::test_tangos_limits_are_where_the_score_test_rejects"): [
         ("np.hypot(a - low_a, high_b - b)", "np.hypot(a - low_a, b - low_b)"),
         ("step = 0.25 * (np.true_divide", "step = 0.5 * (np.true_divide"),
         ("y**2 - 2.0 * correlation * x * y", "y**2 - correlation * x * y"),
@@ -327,8 +323,6 @@ SEEDED = {
         ("x * gap * (1.0 - gap) / total", "x * gap * (1.0 + gap) / total"),
         ("linear * linear - 8.0 * n * constant", "linear * linear - 4.0 * n * constant"),
         ("n * (2.0 * share + delta * (1.0 - delta))", "n * (2.0 * share - delta * (1.0 - delta))"),
-        ("covered - n / 2.0, 0.0)", "covered, 0.0)"),
-        ("- 2.0 * phi * below[0]", "+ 2.0 * phi * below[0]"),
     ],
     ("differences.py", "decisions/verdicts_margins"): [
         ("return np.maximum(not_worse", "return np.minimum(not_worse"),
@@ -424,9 +418,7 @@ SEEDED = {
     ],
     ("item_gains.py", "systems/tests_designs systems/tests systems/tests_families"
      " systems/tests_ranks systems/tests_intervals"): [
-        ("variance = (self.items.seeds.error[self.pairs] ** 2).sum(axis=1)",
-         "variance = self.items.seeds.error[self.pairs].sum(axis=1) ** 2"),
-        ("items.sign * scores + self.trained, errors", "items.sign * scores, errors"),
+        ("return scores + seeds.error[:, np.newaxis] * trained", "return scores"),
     ],
     ("item_gains.py", "systems/tests_designs systems/planning systems/tests_wilcoxon"
      " systems/tests_intervals systems/tests_ranks"): [
@@ -644,7 +636,7 @@ SEEDED = {
      " lists/measure_ranks decisions/verdicts::test_rows_of_areas_agree_with_themselves"): [
         ("areas.freedom_of(parts[:2], sizes)", "areas.freedom_of(parts[1:], sizes)"),
         ("] - theta[pairs[:, 1]], items.n_items - 1", "] - theta[pairs[:, 1]], items.n_items - 0"),
-        ("(values[a] - values[b]).std(axis=1, ddof=1)", "(values[a] - values[b]).std(axis=1)"),
+        ("(values[a] - values[b]).std(ddof=1)", "(values[a] - values[b]).std()"),
         ("max(critical_value(drawn, level), alone)", "alone"),
     ],
     ("ranks.py", "lists/acceptance"): [
@@ -666,19 +658,13 @@ SEEDED = {
         ("law.tail(total // unit), law.tail(-total", "law.tail(total // unit), law.tail(total"),
         ("(count + 1) // 2)", "(count + 3) // 2)"),
         ("n * (n + 1) // 2 + 1 - first", "n * (n + 1) // 2 - first"),
-        ("kurtosis / 24.0", "kurtosis"),
     ],
     ("ranks.py", "stats/bootstrap stats/ranks stats/families"
-     " systems/tests_ranks::test_ranks_by_hand"
+     " systems/tests_ranks"
      " systems/tests_families::test_letters_ranks_and_pairs_say_the_same"
      " systems/tests::test_the_mirror_image_of_errors_has_the_same_ranks_and_calibration"): [
-        ("wins = (known[k] >= top)", "wins = (known[k] > top + 2 * room)"),
-        ("float((wins / winners).mean())", "float(wins.mean())"),
-        ("np.argmax(share > tail)", "np.argmax(share > 2.0 * tail)"),
-        ("1)\n    tail = (1.0 - level) / 2.0", "1)\n    tail = 1.0 - level"),
         ("np.minimum(lowest, alone[0])", "np.maximum(lowest, alone[0])"),
         ("shared = draws.items.n_systems * options.n_alike", "shared = options.n_alike"),
-        ("known > known[k] + room", "known > known[k] - 1.0 - room"),
     ],
     ("queries.py", "queries/per_query"): [
         ("np.where(negative, bits, ~(bits", "np.where(negative, ~bits, ~(bits"),
@@ -710,23 +696,13 @@ SEEDED = {
         ("_LEAST_PLAIN_TAIL = 0.01", "_LEAST_PLAIN_TAIL = 1e-14"),
         ("0.9 * spread * _least_step(of_items)", "9.0 * spread * _least_step(of_items)"),
         (", self.multiples, self.multiples) - total**2", ", self.multiples, self.multiples)"),
-        ("> smallest[:, np.newaxis], sizes, np.inf)", ">= smallest[:, np.newaxis], sizes, np.inf)"),
-        ("result[several] = a < least", "result[several] = smallest[several] > least"),
         ("_ROUNDING = 1e-12", "_ROUNDING = 0.0"),
         ("float(self.chances[-1] ** self.n)", "float(self.chances[-1] * self.n)"),
         ("inside = gains <= 2.0 * gain + room", "inside = gains < 2.0 * gain - room"),
         ("inside = gains > room", "inside = gains > -room"),
         ("inside = gains < 2.0 * gain - room", "inside = gains < gain - room"),
         ("return (hits + 1) / (n_resamples + 1)", "return hits / n_resamples"),
-        ("(samples.size - below - above) / samples.size / 2.0", "0.0"),
-        ("(6.0 * spread**1.5)", "(3.0 * spread**1.5)"),
-        ('"basic":\n        return 2.0 * theta - high, 2.0 * theta - low\n'
-         "    return low, high\n\n\ndef acc",
-         '"bca":\n        return 2.0 * theta - high, 2.0 * theta - low\n'
-         "    return low, high\n\n\ndef acc"),
-        ("variance = both - 2.0 * products[:, a, b]", "variance = both"),
         ("share * (size - 1) for share", "share * size - 1 for share"),
-        ("chances[at] / 2.0)", "chances[at])"),
         ("draws(options.tails * tests / options.alpha", "draws(tests / options.alpha"),
         ("_whole_draws(_DECIDING * options.tails * tests", "_whole_draws(_DECIDING * tests"),
     ],
@@ -752,7 +728,6 @@ SEEDED = {
         ("chunk * 4 * -(-step * width // 4)", "chunk * step * width"),
         ("((numbers >> powers) & 1)", "((numbers >> (powers + 1)) & 1)"),
         ("drawn = order[start + rng.integers", "drawn = order[rng.integers"),
-        (".sum(axis=1, keepdims=True) - values", ".sum(axis=1, keepdims=True) + values"),
         ("axis=1), count - 1.0", "axis=1), count * 1.0"),
         ("np.sqrt(squares / freedom / count)", "np.sqrt(squares / freedom)"),
         ("np.sqrt(sizes / (sizes - 1.0))[strata]", "1.0"),
@@ -787,7 +762,7 @@ SEEDED = {
     ("decisions/gains.py", "stats/bootstrap stats/ranks stats/families systems/tests"
      " systems/tests_families systems/tests_ranks systems/tests_intervals"): [
         ("family = largest.down", "family = largest.alone"),
-        ("(low < how.alpha) & (how.alpha < high)", "(low < how.alpha) | (how.alpha < high)"),
+        ("(least < options.alpha) & (options.alpha < most)", "options.alpha < most"),
         ("tails * np.sqrt(shares * (1.0", "np.sqrt(shares * (1.0"),
         ("    doubled = np.minimum(1.0, 2.0 * ordered)", "    doubled = np.minimum(1.0, ordered)"),
         ("_negative(together), _negative(alone)", "together, alone"),
