@@ -38,7 +38,6 @@ from rankeval_pd.roles import (
     Bound,
     CalibrationInterval,
     CurveInterval,
-    DifferenceInterval,
     Event,
     FamilyAdjustment,
     Form,
@@ -553,7 +552,6 @@ class ComparisonPlot(LevelPlot, total=False):
 
     test: RegionTest | None
     alternative: Alternative
-    ci: DifferenceInterval
     target: Target
 
 

@@ -28,6 +28,8 @@ _LEAST_PLAIN_TAIL = 0.01  # larger tails need no tilting
 _SAMPLE_SIZE = 4096  # number of differences that usually suffices to exclude a lattice
 _ROUNDING = 1e-12  # numbers within this relative difference are treated as equal
 _SPREAD = 12.0, 40  # distance from the mean beyond which the probability is below 1e-20
+_MOST_TILT = 700.0  # exp of a larger number is near the largest float
+_HALVINGS = 60  # a bracket of length 700 shrinks to 6e-16
 _EQUAL = 1e-9  # tolerance for a multiple of the step, as a fraction of the step
 
 
@@ -275,9 +277,9 @@ def _tilt_to_mean(mean: Callable[[float], float], target: float) -> float:
     low, high = 0.0, 1.0
     while mean(high) < target:
         low, high = high, 2.0 * high
-        if high > 700.0:
+        if high > _MOST_TILT:
             return high
-    for _ in range(60):
+    for _ in range(_HALVINGS):
         middle = (low + high) / 2.0
         if mean(middle) < target:
             low = middle

@@ -58,6 +58,7 @@ from rankeval_pd.stats.two_by_two import paired_boschloo
 # dependent answers). For other differences, tail probabilities are computed at the most likely
 # ratios with this difference.
 
+# chosen for the size of the tests in tests/simulations/ratios.csv
 FEW_ANSWERS = 10  #: minimum number of guesses for which the error rate of the test is at most alpha
 LEAST_ANSWERS = 5  #: number of guesses below which there is no test
 Limits = tuple[FloatArray, FloatArray]
@@ -631,9 +632,9 @@ class Draws:
         return ratio_sums(self.items.statistics, form, self.pairs)
 
 
-_FEW_GROUPS = 10  # with fewer groups, the correlation between gain and size is unknown
+# chosen for warnings if, and only if, tests are liberal in tests/simulations/skewness.csv
 _FEW = 30  # skewness is checked up to this number of items
-_SKEWED = 1.4, 0.02  # increase per item
+_SKEWED = 1.4, 0.02  # largest skewness that needs no warning, and its increase per item
 _TAIL = 1.5  # start of the tail, in standard deviations from the mean
 _AGAINST = 0.9  # standard errors between 0 and the mean of items outside the tail
 
@@ -669,6 +670,8 @@ def skewed(items: AnyItems, pairs: IntArray, options: PairOptions) -> bool:
     return bool((varies & (lopsided | flat[pairs].any(axis=1))).any())
 
 
+# chosen for the warnings of "moving" groups in tests/simulations/dependence.csv
+_FEW_GROUPS = 10  # with fewer groups, the correlation between gain and size is unknown
 _UNEVEN = 1.4  # ratio of groups to effective groups above which a few groups dominate the mean
 _MOVES = 0.05  # p-value for the correlation between the size and the mean gain of a group
 

@@ -11,7 +11,14 @@ import numpy as np
 import scipy
 
 from rankeval_pd.stats import areas, bootstrap, swaps
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, silent_division
+from rankeval_pd.stats._types import (
+    AnyArray,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    at_most,
+    silent_division,
+)
 from rankeval_pd.stats.bands import critical_value
 from rankeval_pd.stats.bootstrap import MOST_POINTS, SignedSum
 from rankeval_pd.stats.families import level_of_each, max_t, simultaneous_limits
@@ -26,7 +33,13 @@ from rankeval_pd.stats.gains import (
 )
 from rankeval_pd.stats.item_gains import Draws, draws_of
 from rankeval_pd.stats.items import AnyItems, Items, PairOptions, Step, leans, quiet, scores_of
-from rankeval_pd.stats.proportions import clopper_pearson, t_of, widened_by_skewness, z_of
+from rankeval_pd.stats.proportions import (
+    clopper_pearson,
+    p_of_t,
+    t_of,
+    widened_by_skewness,
+    z_of,
+)
 from rankeval_pd.stats.ranking import Ranking
 
 # ---- Tests for all pairs of areas, with the joint distribution of their differences
@@ -142,7 +155,7 @@ def of_influences(
             both = value[row][left], value[row][right]
             freedom = areas.difference_freedom(freedom, both, sizes)
         freedom = np.fmax(freedom, 1.0)
-        tested = difference, error, freedom, p_of(z, freedom)
+        tested = difference, error, freedom, p_of_t(z, freedom, "two-sided")
         for name, values in zip(_TESTED, tested, strict=True):
             columns[name][row][:, 0] = values
         if count > 1 and np.isfinite(covariance).all():
@@ -154,13 +167,6 @@ def of_influences(
                 for name, values in zip(_DRAWN, drawn, strict=True):
                     columns[f"{name}{family}"][row][pairs, 0] = values
     return columns
-
-
-def p_of(z: FloatArray, freedom: FloatArray) -> FloatArray:
-    """Return two-sided p-values of t statistics, or of z if ``freedom`` is infinite."""
-    normal = scipy.special.erfc(z / np.sqrt(2.0))
-    student = 2.0 * scipy.special.stdtr(np.where(np.isinf(freedom), 1.0, freedom), -z)
-    return np.asarray(np.where(np.isinf(freedom), normal, student), dtype=float)
 
 
 def _covariances(
@@ -436,6 +442,7 @@ def guaranteed_youden(sets: Sets, _: float, level: float) -> Promise:
 # ---- Wilcoxon's signed-rank test for all pairs, with Hodges-Lehmann estimates and limits
 
 _EQUAL = 1e-12  # relative to the largest difference; closer differences share a rank
+_MOST_PARTS = 200  # every second step halves the bracket, which ends at 1e-24 of the largest mean
 
 
 def signed_rank_tests(
@@ -577,7 +584,10 @@ def walsh_average(ordered: FloatArray, which: int) -> float:
     if below >= which:
         return low
     halve, least = False, _EQUAL**2 * max(abs(low), abs(high))  # near 0, no distance is relative
-    while reached - below > 4 * n and high - low > max(_EQUAL * max(abs(low), abs(high)), least):
+    for _ in at_most(_MOST_PARTS, "a Walsh average"):
+        wide = high - low > max(_EQUAL * max(abs(low), abs(high)), least)
+        if not wide or reached - below <= 4 * n:
+            break
         part = 0.5
         if not halve:
             part = min(max((which - below) / (reached - below), 0.01), 0.99)

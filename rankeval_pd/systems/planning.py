@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from rankeval_pd import stats
-from rankeval_pd.errors import check_count, check_number, check_shapes, check_share
+from rankeval_pd.errors import check_count, check_number, check_numbers, check_shapes, check_share
 from rankeval_pd.options import with_options
 from rankeval_pd.roles import Alternative as Alternative_of_roles
 from rankeval_pd.stats import AnyArray, IntArray, reaching
@@ -304,16 +304,16 @@ def _for_each_plan(plans: AnyArray, ask: Callable[..., Any], **more: Any) -> Any
 
 
 def _check_gain(gain: ArrayLike, gain_se: Any) -> None:
-    check_numbers("gain", gain, 0.0, above=True, missing=False)
+    check_numbers("gain", gain, 0.0, above=True)
     if not isinstance(gain_se, _ROWS):
-        check_numbers("gain_se", gain_se, 0.0, above=True, missing=False)
+        check_numbers("gain_se", gain_se, 0.0, above=True)
 
 
 def _planned(plans: AnyArray, name: str, new: Any) -> Any:
     """Check and return the planned numbers of items or seeds, by default the current numbers."""
     if new is None:
         return np.reshape([getattr(plan, name) for plan in plans.flat], plans.shape)
-    check_numbers(name, new, _LEAST[name], above=name == "n_items", missing=False)
+    check_numbers(name, new, _LEAST[name], above=name == "n_items")
     return new
 
 
@@ -332,7 +332,7 @@ def _plans(gain_se: Any, n_items: Any, metric: str | None) -> AnyArray:
         )
     for name, least in _LEAST.items():
         if name in gain_se:
-            check_numbers(name, gain_se[name], least, above=name == "n_items", missing=False)
+            check_numbers(name, gain_se[name], least, above=name == "n_items")
     names = ("gain", "gain_se_items", *_LEAST)
     given = {name: np.asarray(gain_se[name], dtype=float) for name in names if name in gain_se}
     parts = dict(zip(given, check_shapes(**given), strict=True))
@@ -365,49 +365,6 @@ def _plan_of_parts(parts: dict[str, AnyArray], *, accuracy: bool, pooled: float)
     for place in np.ndindex(result.shape):
         result[place] = _Plan(*(float(x[place]) for x in fields))
     return result
-
-
-def check_numbers(
-    argument: str,
-    given: object,
-    least: float,
-    most: float = np.inf,
-    *,
-    above: bool = False,
-    infinite: bool = False,
-    missing: bool = True,
-) -> None:
-    """Raise a ValueError unless every number is in this range or is an allowed NaN.
-
-    With ``above``, numbers must be greater than ``least``.
-    """
-    allowed = f"numbers of at least {least:g}"
-    if above:
-        allowed = f"numbers above {least:g}"
-    if most < np.inf:
-        allowed = f"numbers from {least:g} to {most:g}"
-    elif infinite:
-        allowed += ", or inf"
-    if isinstance(given, np.generic):
-        given = given.item()
-    if given is None or isinstance(given, bool):
-        raise TypeError(f"{argument}={given!r}: pass {allowed}.")
-    try:
-        values = np.asarray(given, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        raise TypeError(f"{argument}={given!r}: pass {allowed}.") from None
-    wrong = (values < least) | (values > most)
-    if above:
-        wrong |= values == least
-    if not infinite:
-        wrong |= np.isinf(values)
-    if not missing and np.isnan(values).any():
-        given = np.nan
-        if values.ndim:
-            given = f"{int(np.isnan(values).sum())} missing numbers"
-        raise ValueError(f"{argument}={given}: pass {allowed}, and drop undefined values.")
-    if wrong.any():
-        raise ValueError(f"{argument}={given!r}: pass {allowed}.")
 
 
 # ---- Compare published accuracies on the same items

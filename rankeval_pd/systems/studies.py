@@ -17,7 +17,6 @@ from rankeval_pd.doors import (
     above_door,
     as_frame,
     below_door,
-    check_better,
     check_items,
     check_sizes,
     group_numbers,
@@ -27,14 +26,15 @@ from rankeval_pd.doors import (
     made_by,
     numbers_of,
     pairs_table,
-    role_column,
     roles_of_systems,
     system_scores,
 )
 from rankeval_pd.errors import (
     check_count,
     check_draws,
+    check_flag,
     check_memory,
+    check_numbers,
     check_shapes,
     check_share,
     checked_call,
@@ -54,6 +54,7 @@ from rankeval_pd.roles import (
     Roles,
     ThresholdInterval,
     as_names,
+    frame_column,
 )
 from rankeval_pd.stats import (
     DIRECTED_METRICS,
@@ -63,7 +64,7 @@ from rankeval_pd.stats import (
     items,
 )
 from rankeval_pd.stats import gains as pair_studies
-from rankeval_pd.systems.planning import SIDES, check_numbers
+from rankeval_pd.systems.planning import SIDES
 from rankeval_pd.systems.planning import Alternative as Alternative_of_planning
 from rankeval_pd.systems.tests import paired_bootstrap
 from rankeval_pd.tables import keys_apart
@@ -221,6 +222,9 @@ def _quantile(values: FloatArray, share: float) -> float:
         " ddf.sample(frac=...)"
     ),
     short="size system_a system_b score_a score_b gain ci_low ci_high p_value p_adjusted",
+    details="gain_se gain_se_items gain_se_seeds n_seeds p_one_sided p_two_sided p_stderr"
+    " confidence undecided exact leaning n_items n_resamples ci_low_alone"
+    " ci_high_alone",
     layout="size pair",
     quantity="gain",
     test="bootstrap",
@@ -284,7 +288,7 @@ def gain_by_size(
     by = as_names(chosen.by, frame.columns)
     number = np.zeros(len(frame), dtype=np.int64)
     if by:
-        number = group_numbers([role_column(frame, name, "by") for name in by], by, len(frame))[1]
+        number = group_numbers([frame_column(frame, name, "by") for name in by], by, len(frame))[1]
     place, count = pd.Series(number).groupby(number).cumcount(), np.bincount(number)
     whole = check_sizes(sizes, int(count.max(initial=0)))
     systems = roles_of_systems(frame, roles)
@@ -415,7 +419,7 @@ def calibration(
 
 def _as_in_pairs(attrs: Mapping[Any, Any], roles: Mapping[str, Any]) -> dict[str, Any]:
     """Return roles with the metric and direction from the table of pairs."""
-    check_better(roles.get("higher_is_better"))
+    check_flag("higher_is_better", roles.get("higher_is_better"), none=True)
     made: dict[str, Any] = {}
     if attrs.get("metric") in METRICS:
         made["metric"] = attrs["metric"]
@@ -651,9 +655,9 @@ def expected_agreement(
     >>> round(rankeval_pd.expected_agreement(0.0283, 2416, 1700), 3)
     0.89
     """
-    check_numbers("p", p, 0.0, 1.0)
-    check_numbers("n_items", n_items, 0.0, above=True)
-    check_numbers("n_items_other", n_items_other, 0.0, above=True, infinite=True)
+    check_numbers("p", p, 0.0, 1.0, missing=True)
+    check_numbers("n_items", n_items, 0.0, above=True, missing=True)
+    check_numbers("n_items_other", n_items_other, 0.0, above=True, infinite=True, missing=True)
     result = pair_studies.agreement(
         *check_shapes(p=p, n_items=n_items, n_items_other=n_items_other)
     )

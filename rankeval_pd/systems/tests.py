@@ -285,6 +285,7 @@ RANK_COLUMNS = (
     clusters=True,
     sums=True,
     short="system value ci_low ci_high rank_low rank_high letters",
+    details="rank tied_for_best ci_low_alone ci_high_alone",
     layout="system",
     quantity="score",
 )
@@ -468,6 +469,9 @@ OF_SEEDS = ("gain_se_items", "gain_se_seeds", "n_seeds")  # columns only with se
     clusters=True,
     short="system_a system_b score_a score_b gain ci_low ci_high p_value p_adjusted p_equivalence"
     " p_noninferior",
+    details="gain_se gain_se_items gain_se_seeds n_seeds p_one_sided p_two_sided p_stderr"
+    " confidence exact leaning n_items n_resamples ci_low_alone"
+    " ci_high_alone",
     layout="pair",
     quantity="gain",
     test="bootstrap",
@@ -691,6 +695,8 @@ def paired_bootstrap(
     sums=True,
     clusters=True,
     short="system_a system_b score_a score_b gain ci_low ci_high p_value p_adjusted",
+    details="gain_se p_one_sided p_two_sided p_stderr confidence exact leaning n_items"
+    " n_resamples ci_low_alone ci_high_alone",
     layout="pair",
     quantity="gain",
     test="permutation",

@@ -267,8 +267,7 @@ def test_training_seeds_widen_the_margin_test():
     few = 2 * (error**2).sum() ** 2 / (error**4).sum()
     seeds = np.array((error**2).sum() / total), np.array(few)
     skewness = stats.skew(mean["a"] - mean["b"]) * (variance / total) ** 1.5
-    table = items.pivot_table(index=["item", "seed"], columns="system", values="score")
-    data = table.reset_index("seed").rankeval(seeds="seed")
+    data = wide.rankeval(seeds="seed")
     for side, alternative in ((1.0, "greater"), (-1.0, "less")):
         t = np.array((side * apart + 3.0) / np.sqrt(total))
         expected = float(mean_p(t, side * skewness, 40, 39, seeds))
@@ -370,12 +369,10 @@ def test_a_margin_is_a_positive_number(right, lists, margin):
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"threshold": {"good": 1.0, "fair": 1.0}}, "threshold"),
-        ({"n": 50, "phi": 1.5}, "phi"),
-        ({"n": 50, "target": "nbest"}, "target='nbest'"),
+        ({"n": 50, "target": "nbest"}, "margin= cannot stand beside target="),
         ({}, "n=None"),
-        ({"n": 50, "combine": True}, "margin=0.1"),
-        ({"n": 50, "average": "macro"}, "margin=0.1"),
+        ({"n": 50, "combine": True}, "combine= cannot stand beside margin="),
+        ({"n": 50, "average": "macro"}, "average= cannot stand beside margin="),
     ],
 )
 def test_comparisons_without_a_test_with_a_margin(lists, options, told):

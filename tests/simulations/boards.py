@@ -33,7 +33,7 @@ def items(values, cluster=None, strata=None, average="macro", *, seeds=False):
     """Return the inner form of scores (system, seed, item)."""
     full = np.stack([values, np.ones_like(values)], axis=-1)
     labels = list(range(values.shape[1])) if seeds else None
-    beside = ItemDesign(cluster, strata, average, labels, "raise")
+    beside = ItemDesign(cluster, strata, labels, Roles(average=average))
     names = list(range(len(values)))
     return crossed(full, np.ones(values.shape[:2], bool), METRIC, names, cluster, beside)
 

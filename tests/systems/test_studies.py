@@ -156,7 +156,7 @@ def test_odd_tables_of_pairs_and_options_of_thresholds_are_named(items):
     for ask in (items.rankeval.gain_threshold, lambda: items.rankeval.calibration(items)):
         with pytest.raises(ValueError, match=r"no columns 'system_a'.*paired_bootstrap"):
             ask()
-    with pytest.raises(TypeError, match=r"'gain' in .* has dtype .*, but must be numeric"):
+    with pytest.raises(ValueError, match=r"the columns 'gain' of the table of pairs do not"):
         pairs.assign(gain="x").rankeval.gain_threshold()
     with pytest.raises(TypeError, match="higher_is_better=<NA>"):
         pairs.rankeval.calibration(items, higher_is_better=pd.NA)
@@ -165,7 +165,7 @@ def test_odd_tables_of_pairs_and_options_of_thresholds_are_named(items):
     for name in ("relation", "system_b", "gain"):
         twice = pd.concat([pairs, pairs[[name]]], axis=1)
         twice.attrs = pairs.attrs
-        with pytest.raises(ValueError, match=f"2 columns named '{name}'"):
+        with pytest.raises(ValueError, match=f"the columns '{name}' of the table"):
             twice.rankeval.calibration(items)
 
 
