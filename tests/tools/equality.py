@@ -94,9 +94,9 @@ EXCEPTIONS: dict[str, str] = {
         "values that an annotation lists are checked at the door, and some of them went"
     ),
     r"\.warnings: .*agreement='any', 'all' or 'mean' to keep": "agreement='mean' went",
-    r"\.result\.('(undecided|p_best)': gone|attrs\.'ranks': gone)": "undecided and p_best went",
+    r"\.result\.('(undecided|p_best)'|attrs\.'(ranks|prior)'): gone": "these went",
     r"\.result\.(names|columns): .*'(undecided|p_best)'.* became ": "undecided and p_best went",
-    r"message: .*(cannot reach alpha|supports only items in memory|signed ranks have no t)": (
+    r"message: .*(cannot reach alpha|supports only items in memory|signed ranks have|two p-values|, but for the)": (
         "the errors of tests without draws, and of too few draws, are joined"
     ),
     r"paired_bootstrap .*\.result(: dict|\.('\w+'|\w+): (gone|new))": "max-t draws signs only",
