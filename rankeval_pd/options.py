@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from types import NoneType
-from typing import Any, Generic, Literal, TypeVar, cast, get_args, get_origin
+from typing import Any, Literal, TypeVar, cast, get_args, get_origin
 
 import pandas as pd
 import xarray as xr
@@ -220,24 +220,6 @@ def as_asked(
         result = shortened(result, able.short, keywords)
     result.attrs = record(result.attrs, question.__name__, able.laws, keywords)
     return with_order(result, data, keywords)
-
-
-class Plotted(Generic[Table]):
-    """Store data and roles for the methods of an accessor's plots, which are drawing functions."""
-
-    __slots__ = ("_data", "_roles")
-
-    def __init__(self, data: Table, roles: Mapping[str, Any]) -> None:
-        self._data: Table = data
-        self._roles = roles
-
-
-def unbound(args: Any, keywords: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """Return the arguments of a drawing function, in which plots stand for their data and roles."""
-    if not (args and isinstance(args[0], Plotted)):
-        return args, keywords
-    plots, *others = args
-    return (plots._data, *others), {**plots._roles, **keywords}
 
 
 # ------------------------------------ Decorators that declare the capabilities and roles of a

@@ -18,7 +18,7 @@ _HOMES = {
     "items": "interpolated_precision paired_differences queries",
     "lists": "precision random_bound random_cdf",
     "panels": "shown",
-    "systems": "calibration confidence critical_difference gain_by_size pairs",
+    "systems": "calibration confidence gain_by_size pairs",
 }
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__, None, {home: names.split() for home, names in _HOMES.items()}

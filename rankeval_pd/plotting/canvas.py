@@ -44,14 +44,11 @@ _DASHES: Any = ("-", (0, (5, 2)), (0, (1, 1.5)))  # used in turn if the color cy
 _STAND_OUT = 3  # number of names in color if there are more names than hues
 _NARROW = 170.0  # panel size in points below which lines are thinner
 
-XLABELS = {
-    "n": "n (length of the list)",
-    "share": "share of the list read",
-    "recall": "recall of the list",
-}
+LENGTH = "n (length of the list)"
+SHARE = "share of the list read"
 ABOVE = ("data", "axes fraction")  # coordinates of text at the top of the axes
 BESIDE = ("axes fraction", "data")
-_SHORT = {XLABELS["n"]: "n", "confidence (1 − p, one-sided)": "confidence"}
+_SHORT = {LENGTH: "n", "confidence (1 − p, one-sided)": "confidence"}
 
 _CAPTIONS: WeakKeyDictionary[Any, list[str]] = WeakKeyDictionary()
 
@@ -159,10 +156,10 @@ class Canvas:
             if panel_size(self.ax)[0] <= _NARROW:
                 width = 1.2
             if len(x) <= FEW:
-                look |= self.look.mark(name, marker="o", markersize=4, markeredgewidth=0)
+                look |= {"marker": "o", "markersize": 4, "markeredgewidth": 0}
         look = {"color": color, "linewidth": width, "linestyle": dashes, "zorder": layer, **look}
         x, y = thin(self.ax, np.asarray(x, dtype=float), np.asarray(y, dtype=float))
-        (line,) = self.ax.plot(x, y, **self.look.line(name, **{**look, **more}))
+        (line,) = self.ax.plot(x, y, **{**look, **more})
         self.drawn[name] = len(self.named)
         ends = y[np.isfinite(x) & np.isfinite(y)]
         end = float(ends[-1]) if len(ends) else np.nan
@@ -174,11 +171,10 @@ class Canvas:
         color, alpha = self.color(name), 0.16
         if self.ink.dark:
             alpha = 0.30
-        look = self.look.band(name, color=color, alpha=alpha, linewidth=0, zorder=1.5)
-        filled = self.ax.fill_between(x, low, high, **look)
-        edge = filled.get_facecolor()[0][:3] if len(filled.get_facecolor()) else color
+        look = {"color": color, "zorder": 1.5}
+        self.ax.fill_between(x, low, high, alpha=alpha, linewidth=0, **look)
         for limit in (low, high):
-            self.ax.plot(x, limit, color=edge, linewidth=HAIR, alpha=0.55, zorder=1.5)
+            self.ax.plot(x, limit, linewidth=HAIR, alpha=0.55, **look)
 
     def bars(
         self, name: Hashable, x: Any, low: Any, high: Any, *, place: int = 0, count: int = 1
@@ -190,9 +186,7 @@ class Canvas:
         aside = (place - 0.5 * (count - 1)) * _DODGE / 72.0
         shift = ScaledTranslation(aside, 0, figure.dpi_scale_trans)
         look = {"color": self.color(name), "linewidth": 1.1, "alpha": 0.75, "zorder": 2.6}
-        self.ax.vlines(
-            x, low, high, **self.look.band(name, **look), transform=self.ax.transData + shift
-        )
+        self.ax.vlines(x, low, high, **look, transform=self.ax.transData + shift)
         for limit in (low, high):
             points = np.column_stack([x, limit]).astype(float)
             self.ax.update_datalim(points[np.isfinite(points[:, 1])])
@@ -275,15 +269,15 @@ class Canvas:
         if len(known):
             self.refer(name, float(known[-1]))
 
-    def dots(self, x: Any, y: Any, color: Any, *, name: Hashable = None, **more: Any) -> None:
+    def dots(self, x: Any, y: Any, color: Any, **more: Any) -> None:
         """Draw marks without a line."""
         look = {"color": color, "marker": "o", "linestyle": "none", "label": "_dots", **more}
-        self.ax.plot(x, y, **self.look.mark(name, **look))
+        self.ax.plot(x, y, **look)
 
     def field(self, x: Any, low: Any, high: Any, name: str) -> None:
         """Draw the range of random rankings as a gray area with an upper edge."""
         look = {"color": self.ink.fg, "alpha": 0.10, "linewidth": 0, "zorder": 1}
-        self.ax.fill_between(x, low, high, **self.look.band(**look))
+        self.ax.fill_between(x, low, high, **look)
         self.guide(x, high, name, zorder=1.04)
 
     def values(self, header: str, values: Mapping[Hashable, str]) -> None:
@@ -367,11 +361,11 @@ class Canvas:
 
     def name(self) -> None:
         """Label the lines as requested: directly, in a legend, or not at all."""
-        legend, at = self.look.legend, self.look.labels_at
-        if legend is None and at != "legend":
+        legend = self.look.legend
+        if legend is None:
             from rankeval_pd.plotting.names import name_lines
 
-            name_lines(self.ax, self.finished(), list(self.headers), at=at, meet=self.meet)
+            name_lines(self.ax, self.finished(), list(self.headers), meet=self.meet)
             return
         handles, names = entries([self.ax])
         if not handles or legend is False:

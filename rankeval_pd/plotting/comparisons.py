@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,14 +19,14 @@ from rankeval_pd.plotting.canvas import (
     BESIDE,
     FEW,
     HAIR,
+    LENGTH,
     LINE,
-    XLABELS,
     Canvas,
     level_before,
     thin_table,
     write,
 )
-from rankeval_pd.plotting.lists import FIRST, draw_lists, draw_marks, draw_references, shade_blocks
+from rankeval_pd.plotting.lists import FIRST, draw_lists, shade_blocks
 from rankeval_pd.plotting.look import (
     LEAST,
     Ink,
@@ -41,27 +41,17 @@ from rankeval_pd.plotting.look import (
     wide,
 )
 from rankeval_pd.plotting.panels import (
-    ComparisonPlot,
-    RankingPlot,
     by_name,
-    checked,
-    curves_of,
     is_log,
-    of_data_or_table,
-    parted,
-    picture,
+    plot_of,
     roles_in,
     seen_of,
     shown,
     size_of,
     table_of,
 )
-from rankeval_pd.roles import Across, FamilyAdjustment, ListSizes, measures_of
+from rankeval_pd.roles import FamilyAdjustment, ListSizes, measures_of
 from rankeval_pd.words import ADJUSTED, TESTS, percent_of
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 # ---- Precision curves, their difference, and marks for significant differences (Evert 2004)
 _HEIGHTS = (3.0, 0.62, 2.2)  # relative heights of the panels: curves, strip, difference
@@ -81,116 +71,7 @@ class _Finding(NamedTuple):
     together: bool
 
 
-class _Compared(NamedTuple):
-    """The pairs in a plot, their significant rows, and the curves of the measures."""
-
-    pairs: list[pd.DataFrame]
-    findings: list[_Finding]
-    curves: dict[Hashable, pd.DataFrame]  #: rows for each measure with x positions
-    x: str
-
-    def across(self, n: pd.Series[Any], measure: Hashable) -> Any:
-        """Return the x positions of the lists for one measure."""
-        if self.x == "n":
-            return n.to_numpy(dtype=float)
-        return n.map(self.curves[measure].set_index("n")["x"]).to_numpy(dtype=float)
-
-
-@picture(
-    "measure_a measure_b n precision_a precision_b difference p_value significant better overlap",
-    "compare by n",
-)
-def draw_comparison(
-    canvas: Canvas,
-    table: pd.DataFrame,
-    together: pd.DataFrame | None = None,
-    curves: pd.DataFrame | None = None,
-    *,
-    x: str = "n",
-    log: bool | None = None,
-    mark: Sequence[int] = (),
-    relevant: float = 0.0,
-    reference: str | Sequence[str] = (),
-    overlap: bool = False,
-    first_run: bool = False,
-) -> None:
-    """Draw the precision of measures, and mark significant differences."""
-    references, relevant, mark = checked(table, x, mark, relevant, reference)
-    if curves is not None:
-        curves = table_of(curves, "measure n precision lift", "nbest_precision")
-    elif x != "n" or references:
-        raise ValueError(
-            f"x={x!r}, reference={references!r}: the table does not contain the number of"
-            " candidates. Pass curves=data.rankeval.nbest_precision(n, measures=...)."
-        )
-    table = table.sort_values("n", kind="stable")
-    pairs = [rows for _, rows in table.groupby(["measure_a", "measure_b"], sort=False)]
-    findings = _findings(table, together, relevant)
-    logarithmic = x != "recall" and is_log(log, table["n"])
-    panels = _stacked(canvas, len(pairs))
-    sides = [
-        table[[f"measure_{side}", "n", f"precision_{side}"]].set_axis(_CURVE, axis=1)
-        for side in "ab"
-    ]
-    lists = pd.concat(sides).drop_duplicates(["measure", "n"])
-    place = pd.factorize(lists["measure"], use_na_sentinel=False)[0]
-    lists = lists.iloc[np.lexsort((lists["n"], place))]
-    if curves is not None:
-        known = [c for c in ("measure", "n", "recall", "lift") if c in curves]
-        chosen = lists["measure"].drop_duplicates()
-        lists = lists.merge(curves[known], on=["measure", "n"], how="left")
-        curves = curves[curves["measure"].isin(chosen)]
-    rows = draw_lists(canvas, lists, x, logarithmic, log)
-    compared = _Compared(pairs, findings, rows, x)
-    draw_marks(canvas, rows, mark, x)
-    if curves is not None:
-        draw_references(canvas, curves, x, references)
-    if "tie_decides" in table:  # not available for means over all orders
-        shade_blocks(canvas, table, "cuts_tie", x)
-    if panels:
-        _draw_strips(canvas, panels[0], compared)
-    if len(panels) > 1:
-        _draw_difference(canvas, panels[1], compared, together)
-    hits = findings[0].hits.to_numpy()
-    if first_run and x == "n" and len(pairs) == 1 and hits.any():
-        first = int(hits.argmax())
-        length = int((~hits[first:]).argmax())
-        if length:  # the run ends before the last n
-            last = table["n"].iloc[first + length - 1]
-            canvas.upright(float(last), f"{last:,}", name="last n of the first significant range")
-            canvas.tell(f"Vertical line: n = {last:,}, the last n of the first significant range.")
-    if overlap:
-        # the percentage of shared candidates, on a separate scale
-        right: Any = canvas.ax.twinx()
-        look = {"color": canvas.ink.plain, "linewidth": 1.0, "label": "_overlap"}
-        for pair in pairs:
-            curve = rows[pair["measure_a"].iloc[0]]
-            across = pair["n"].map(curve.set_index("n")["x"])
-            right.plot(across, pair["overlap"] / pair["n"], **look)
-        right.set_ylim(0.0, 1.0)
-        right.set_ylabel("overlap", fontsize=font(canvas.ax, "label"))
-        right.tick_params(labelsize=font(canvas.ax, "tick"))
-        set_ticks(right.yaxis, in_percent, 4.0)
-        right.spines[["top", "left"]].set_visible(False)
-        canvas.tell("Thin gray line (scale on the right): share of candidates in both lists.")
-    canvas.upwards()
-    canvas.across(x, log=logarithmic)
-    if not panels:
-        canvas.finish(ylabel="precision", xlabel=XLABELS[x])
-        return
-    canvas.finish(ylabel="precision", xlabel=canvas.ax.get_xlabel())
-    xlabel = XLABELS[x]
-    if x == "n" and canvas.size[0] < 283:
-        xlabel = "n"
-    for panel in (canvas.ax, *panels):  # only the last panel has labels on the x axis
-        bottom = panel is panels[-1]
-        panel.tick_params(axis="x", labelbottom=bottom, labelsize=font(canvas.ax, "tick"))
-        panel.set_xlabel(xlabel * bottom, fontsize=font(canvas.ax, "label"))
-    canvas.ax.tick_params(axis="x", length=0)
-
-
-@of_data_or_table(draw_comparison, "measure_a n precision_a significant", compare)
-def comparison(
+def _with_simultaneous(
     data: Data,
     a: Hashable = None,
     b: Hashable = None,
@@ -199,54 +80,72 @@ def comparison(
     alpha: float = 0.05,
     adjust: FamilyAdjustment | None = None,
     n_resamples: int | None = None,
-    phi: float = 1.0,
     simultaneous: bool = True,
-    x: Across = "n",
-    mark: Sequence[int] = (),
-    relevant: float = 0.0,
-    reference: str | Sequence[str] = (),
+    **asked: Any,
+) -> tuple[Any, Any]:
+    """Return the comparison at each n, and the comparison at all n together."""
+    roles = roles_in(asked)
+    asked |= {"alpha": alpha}
+    count = len(measures_of(data, roles, every=False))
+    pairs = max(count * (count - 1) // 2, 1)
+    if b is not None:
+        pairs = 1
+    elif a is not None:
+        pairs = max(count - 1, 1)
+    unread = hushed("target='region'") if pairs == 1 else intervals_unread()
+    together = None
+    with one_reading(), unread, hushed("ties='shared'"):  # the plot shades these list sizes instead
+        sizes, draws = seen_of(data, n, roles), n_resamples
+        if draws is None:  # fast, but enough for the level
+            affordable = int(_BUDGET / max(size_of(data) * pairs, 1))
+            needed = np.ceil(pairs / check_share("alpha", alpha))
+            draws = max(min(999, affordable), int(min(needed, 1e18)) - 1, 99)  # fits in memory
+        table = compare(data, a, b, sizes, adjust=adjust, n_resamples=draws, **asked)
+        # swap tests do not support phi
+        if simultaneous and adjust is None and asked.get("phi", 1.0) == 1.0:
+            together = compare(data, a, b, shown(table), adjust="max-t", n_resamples=draws, **asked)
+            together.attrs.setdefault("n_resamples", draws)
+    return table, together
+
+
+@plot_of(
+    compare,
+    "measure_a measure_b n precision_a precision_b difference p_value significant overlap",
+    tables=_with_simultaneous,
+)
+def comparison(
+    canvas: Canvas,
+    table: pd.DataFrame,
+    together: pd.DataFrame | None = None,
+    *,
     overlap: bool = False,
     log: bool | None = None,
-    first_run: bool = False,
-    **options: Unpack[ComparisonPlot],
-) -> Axes:
+) -> None:
     """Draw the precision of measures, and mark significant differences.
 
     Parameters
     ----------
-    data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label, or the result of
-        :func:`rankeval_pd.compare` for any pairs of measures at several n. If you pass a result,
-        you can add ``together`` and ``curves``. ``together`` is a result of
-        :func:`rankeval_pd.compare` with adjusted p-values, or of
-        :func:`rankeval_pd.difference_band`. ``curves`` is the result of
-        :func:`rankeval_pd.nbest_precision`, required if ``x`` is not n or ``reference`` is given.
-    a, b, n, test, alternative, alpha, adjust, n_resamples, level, ci, target, phi
-        Options for data, as in :func:`rankeval_pd.compare`. By default, ``n_resamples`` is 999.
-        For many candidates, the default is smaller so that plotting is fast, and the caption shows
-        the number used.
+    together : DataFrame or Dataset, optional
+        A table to draw beside a table: the result of :func:`rankeval_pd.compare` with adjusted
+        p-values, or of :func:`rankeval_pd.difference_band`.
     simultaneous : bool
         Option for data: whether to add a comparison adjusted by "max-t" over the visible list
         sizes. This option applies only if ``adjust`` is None.
-    x, mark, reference, log
-        As in :func:`precision`.
-    relevant : float
-        Smallest relevant difference. Smaller differences are not marked.
+    n_resamples : int, optional
+        Option for data: the number of resamples, by default 999. For many candidates, the default
+        is smaller so that plotting is fast, and the caption shows the number used.
     overlap : bool
         Whether to draw the percentage of shared candidates, with a scale on the right.
-    first_run : bool
-        Whether to mark the last n of the first significant range, as in Evert's (2004) figure 3.
-        Only available for a single pair.
-    **look
+    log : bool, optional
+        As in :func:`precision`.
 
     Notes
     -----
     A single pair has three panels: the curves, a strip that marks significant list sizes, and the
     difference with its band. The bars in the strip have the color of the better measure. Pale bars
     show pointwise tests, and dark bars show simultaneous tests. The strip has one row per pair.
-    Compared lists always have the same size n. With x="recall", a bar is drawn at the recall of
-    the better measure. For more than 20,000 candidates, about 4,000 values of n are tested and
-    drawn, and each bar extends halfway to the next n. At most 2,000 are tested simultaneously.
+    For more than 20,000 candidates, about 4,000 values of n are tested and drawn, and each bar
+    extends halfway to the next n. At most 2,000 are tested simultaneously.
 
     Examples
     --------
@@ -257,41 +156,49 @@ def comparison(
     >>> df.rankeval.plot.comparison("G2", "t").get_ylabel()
     'precision'
     """
-    look, asked = parted({**options, "alpha": alpha, "phi": phi})
-    roles = roles_in(asked)
-    single = b is not None or len(measures_of(data, roles, every=False)) <= 2
-    unread = hushed("target='region'") if single else intervals_unread()
-    with one_reading(), unread, hushed("ties='shared'"):  # the plot shades these list sizes instead
-        sizes, draws = seen_of(data, n, roles), n_resamples
-        if draws is None:  # fast, but enough for the level
-            count, pairs = len(measures_of(data, roles, every=False)), 1
-            if a is None:
-                pairs = max(count * (count - 1) // 2, 1)
-            elif b is None:
-                pairs = max(count - 1, 1)
-            affordable = int(_BUDGET / max(size_of(data) * pairs, 1))
-            needed = np.ceil(pairs / check_share("alpha", alpha))
-            draws = max(min(999, affordable), int(min(needed, 1e18)) - 1, 99)  # fits in memory
-        table = compare(data, a, b, sizes, adjust=adjust, n_resamples=draws, **asked)
-        together = curves = None
-        if simultaneous and adjust is None and phi == 1.0:  # swap tests do not support phi
-            together = compare(data, a, b, shown(table), adjust="max-t", n_resamples=draws, **asked)
-            together.attrs.setdefault("n_resamples", draws)
-        if x != "n" or reference:
-            curves = curves_of(data, sizes, **roles)
-    return draw_comparison(
-        table,
-        together,
-        curves,
-        x=x,
-        log=log,
-        mark=mark,
-        relevant=relevant,
-        reference=reference,
-        overlap=overlap,
-        first_run=first_run,
-        **look,
-    )
+    table = table.sort_values("n", kind="stable")
+    pairs = [rows for _, rows in table.groupby(["measure_a", "measure_b"], sort=False)]
+    findings = _findings(table, together)
+    panels = _stacked(canvas, len(pairs))
+    sides = [
+        table[[f"measure_{side}", "n", f"precision_{side}"]].set_axis(_CURVE, axis=1)
+        for side in "ab"
+    ]
+    lists = pd.concat(sides).drop_duplicates(["measure", "n"])
+    place = pd.factorize(lists["measure"], use_na_sentinel=False)[0]
+    lists = lists.iloc[np.lexsort((lists["n"], place))]
+    rows = draw_lists(canvas, lists, log)
+    if "tie_decides" in table:  # not available for means over all orders
+        shade_blocks(canvas, table, "cuts_tie")
+    if panels:
+        _draw_strips(canvas, panels[0], pairs, findings)
+    if len(panels) > 1:
+        _draw_difference(canvas, panels[1], pairs[0], together, rows)
+    if overlap:
+        # the percentage of shared candidates, on a separate scale
+        right: Any = canvas.ax.twinx()
+        look = {"color": canvas.ink.plain, "linewidth": 1.0, "label": "_overlap"}
+        for pair in pairs:
+            right.plot(pair["n"], pair["overlap"] / pair["n"], **look)
+        right.set_ylim(0.0, 1.0)
+        right.set_ylabel("overlap", fontsize=font(canvas.ax, "label"))
+        right.tick_params(labelsize=font(canvas.ax, "tick"))
+        set_ticks(right.yaxis, in_percent, 4.0)
+        right.spines[["top", "left"]].set_visible(False)
+        canvas.tell("Thin gray line (scale on the right): share of candidates in both lists.")
+    canvas.upwards()
+    canvas.across("n")
+    canvas.finish(ylabel="precision", xlabel=LENGTH)
+    if not panels:
+        return
+    xlabel = LENGTH
+    if canvas.size[0] < 283:
+        xlabel = "n"
+    for panel in (canvas.ax, *panels):  # only the last panel has labels on the x axis
+        bottom = panel is panels[-1]
+        panel.tick_params(axis="x", labelbottom=bottom, labelsize=font(canvas.ax, "tick"))
+        panel.set_xlabel(xlabel * bottom, fontsize=font(canvas.ax, "label"))
+    canvas.ax.tick_params(axis="x", length=0)
 
 
 def _stacked(canvas: Canvas, count: int) -> list[Any]:
@@ -318,44 +225,40 @@ def _stacked(canvas: Canvas, count: int) -> list[Any]:
     return [ax.figure.add_axes(place, sharex=ax) for place in places[1:]]
 
 
-def _findings(table: pd.DataFrame, together: Any, relevant: float) -> list[_Finding]:
+def _findings(table: pd.DataFrame, together: Any) -> list[_Finding]:
     """Return the pointwise findings and the simultaneous findings over all n."""
     alpha, adjust = table.attrs.get("alpha"), table.attrs.get("adjust")
-    large = table["difference"].abs() >= relevant
-    extent = ""
-    if relevant:
-        extent = f", and the difference is {100 * relevant:.3g} points or more"
     alone = table["significant"].astype(bool)
     if alpha and adjust:
         alone = table["p_value"] <= alpha
     test = TESTS.get(str(table.attrs.get("test")), "the test of the table")
     if alpha:
         test += f" at {percent_of(alpha)}"
-    listed = [_Finding(alone & large, f"{test}, separately at each n{extent}", together=False)]
+    listed = [_Finding(alone, f"{test}, separately at each n", together=False)]
     if adjust:
         together = table
-    if together is not None:
-        if "band_low" in together:
-            needed = "measure_a measure_b n band_low band_high"
-            other = table_of(together, needed, "difference_band")
-            words = f"the {level_before(other.attrs)}simultaneous band excludes 0"
-            other = other[(other["band_low"] > 0) | (other["band_high"] < 0)]
-        else:
-            needed = "measure_a measure_b n significant"
-            other = table_of(together, needed, "compare with adjust=...")
-            adjust, alpha = str(other.attrs.get("adjust")), other.attrs.get("alpha")
-            words = ADJUSTED.get(adjust, adjust)
-            if alpha:
-                words += f" at {percent_of(alpha)}"
-            draws = other.attrs.get("n_resamples")
-            if adjust == "max-t" and draws is not None and draws < 999:
-                words += f" ({draws} resamples)"
-            other = other[other["significant"].astype(bool)]
-        keys = [name for name in ("measure_a", "measure_b", "n") if name in other]
-        hits = pd.MultiIndex.from_frame(table[keys]).isin(pd.MultiIndex.from_frame(other[keys]))
-        words += f", simultaneously for all n{extent}"
-        listed.append(_Finding(large & hits, words, together=True))
-    return listed
+    if together is None:
+        return listed
+    if "band_low" in together:
+        needed = "measure_a measure_b n band_low band_high"
+        other = table_of(together, needed, "difference_band")
+        words = f"the {level_before(other.attrs)}simultaneous band excludes 0"
+        other = other[(other["band_low"] > 0) | (other["band_high"] < 0)]
+    else:
+        needed = "measure_a measure_b n significant"
+        other = table_of(together, needed, "compare with adjust=...")
+        adjust, alpha = str(other.attrs.get("adjust")), other.attrs.get("alpha")
+        words = ADJUSTED.get(adjust, adjust)
+        if alpha:
+            words += f" at {percent_of(alpha)}"
+        draws = other.attrs.get("n_resamples")
+        if adjust == "max-t" and draws is not None and draws < 999:
+            words += f" ({draws} resamples)"
+        other = other[other["significant"].astype(bool)]
+    keys = [name for name in ("measure_a", "measure_b", "n") if name in other]
+    hits = pd.MultiIndex.from_frame(table[keys]).isin(pd.MultiIndex.from_frame(other[keys]))
+    words += ", simultaneously for all n"
+    return [*listed, _Finding(pd.Series(hits, table.index), words, together=True)]
 
 
 def _favored(rows: pd.DataFrame) -> np.ndarray[Any, Any]:
@@ -364,9 +267,10 @@ def _favored(rows: pd.DataFrame) -> np.ndarray[Any, Any]:
     return rows["measure_a"].where(ahead, rows["measure_b"]).to_numpy(dtype=object)
 
 
-def _draw_strips(canvas: Canvas, strip: Any, compared: _Compared) -> None:
+def _draw_strips(
+    canvas: Canvas, strip: Any, pairs: list[pd.DataFrame], findings: list[_Finding]
+) -> None:
     """Draw bars where differences are significant: a row per test of one pair, or per pair."""
-    pairs, findings = compared.pairs, compared.findings
     strip.patch.set_visible(False)
     ink, single = Ink.of(strip, outside=True), len(pairs) == 1
     heights = len(findings) if single else len(pairs)
@@ -386,28 +290,24 @@ def _draw_strips(canvas: Canvas, strip: Any, compared: _Compared) -> None:
                     continue
                 color = canvas.look.color(canvas.ax, measure)
                 shade = color if finding.together else mixed_color(color, ink.bg, 0.45)
-                across = compared.across(pair["n"], measure)
+                across = pair["n"].to_numpy(dtype=float)
                 if len(across) > FEW:  # the outline keeps narrow bars visible
-                    bars = canvas.look.band(color=shade, linewidth=0.5)
+                    bars = {"color": shade, "linewidth": 0.5}
                     strip.broken_barh(_stretches(across, better), where, **bars)
                     continue
-                look = {"marker": "s", "color": shade, "markersize": 22, "linewidth": 0}
-                squares = canvas.look.band(**look)
-                squares["s"] = squares.pop("markersize")
                 middle = np.full(np.count_nonzero(better), where[0] + 0.5 * high)
-                strip.scatter(across[better], middle, **squares)
+                look = {"marker": "s", "color": shade, "linewidth": 0}
+                strip.scatter(across[better], middle, s=22, **look)
     strip.set_ylim(0, max(heights, 1))
     strip.set_yticks([])
     strip.spines[:].set_visible(False)
     strip.tick_params(length=0, which="both")
     strip.grid(visible=False)
-    _name_strip_rows(canvas, strip, compared)
+    _name_strip_rows(canvas, strip, pairs, findings)
     for finding in findings:
         caption = "Pale bars: lists for which the measure in this color"
         if finding.together:
             caption = caption.replace("Pale", "Full")
-        if compared.x == "recall":
-            caption += " (at its recall)"
         caption += f" is significantly better ({finding.words})."
         if canvas.alone and not finding.hits.any():
             caption += " No list in this plot meets the condition."
@@ -423,10 +323,12 @@ def _stretches(across: Any, hits: Any) -> list[tuple[float, float]]:
     return [*zip(edge[first], edge[after] - edge[first], strict=True)]
 
 
-def _name_strip_rows(canvas: Canvas, strip: Axes, compared: _Compared) -> None:
+def _name_strip_rows(
+    canvas: Canvas, strip: Any, pairs: list[pd.DataFrame], findings: list[_Finding]
+) -> None:
     """Write the better measure on the left of each row and the kind of test on the right."""
-    pairs, findings, ink = compared.pairs, compared.findings, Ink.of(strip, outside=True)
-    size, (width, height) = font(canvas.ax, "note"), canvas.size
+    ink, size = Ink.of(strip, outside=True), font(canvas.ax, "note")
+    width, height = canvas.size
     beside: dict[str, Any] = {"xycoords": BESIDE, "va": "center", "fontsize": size}
     beside["annotation_clip"] = False
     room = 0.38 * width - 60.0
@@ -454,9 +356,10 @@ def _name_strip_rows(canvas: Canvas, strip: Axes, compared: _Compared) -> None:
         write(strip, text, (0.0, 0.5 * len(findings)), (-6, 0), **beside)
 
 
-def _draw_difference(canvas: Canvas, low: Any, compared: _Compared, together: Any) -> None:
+def _draw_difference(
+    canvas: Canvas, low: Any, pair: pd.DataFrame, together: Any, rows: Mapping[Any, pd.DataFrame]
+) -> None:
     """Draw the difference between the two curves, with the interval of the main table."""
-    pair, rows = compared.pairs[0], compared.curves
     a, b = (pair[f"measure_{s}"].iloc[0] for s in "ab")
     found, limits, words = pair, ["ci_low", "ci_high"], "interval, separately at each n"
     bands = [["band_low", "band_high"], limits]
@@ -476,11 +379,11 @@ def _draw_difference(canvas: Canvas, low: Any, compared: _Compared, together: An
     part = Canvas(low, canvas.look, alone=False)
     ink = part.ink
     part.rule(0.0)
-    across = compared.across(found["n"], a)
+    across = found["n"].to_numpy(dtype=float)
     if limits[0] in found and found[limits[0]].notna().any():
         least, most = found[limits].to_numpy(dtype=float).T
         if len(found) > FEW:
-            shade = canvas.look.band(color=ink.fg, alpha=0.16, linewidth=0, zorder=1.5)
+            shade = {"color": ink.fg, "alpha": 0.16, "linewidth": 0, "zorder": 1.5}
             low.fill_between(across, least, most, **shade)
             for limit in (least, most):
                 low.plot(across, limit, color=ink.fg, linewidth=HAIR, alpha=0.55, label="_limit")
@@ -518,11 +421,32 @@ def _by_pair(canvas: Canvas, table: pd.DataFrame) -> dict[Hashable, pd.DataFrame
     return by_name(table.assign(x=table["n"]), ["measure_a", "measure_b"])
 
 
-@picture("measure_a measure_b n p_min p_median p_max", "tie_sensitivity")
-def draw_tie_sensitivity(
+@plot_of(regions.tie_sensitivity, "measure_a measure_b n p_min p_median p_max", clusters=False)
+def tie_sensitivity(
     canvas: Canvas, table: pd.DataFrame, *, alpha: float = 0.05, log: bool | None = None
 ) -> None:
-    """Draw the range of the p-value over different tie-breaking orders."""
+    """Draw the range of a comparison's p-value over different tie-breaking orders.
+
+    Parameters
+    ----------
+    alpha : float
+        Significance level at which to draw the horizontal line.
+    log : bool, optional
+        Whether the n axis is logarithmic; see :func:`precision`.
+
+    Notes
+    -----
+    Each dot is the median p-value over several tie-breaking orders, and each bar extends from the
+    smallest to the largest p-value. If a bar crosses the gray line, significance depends on the
+    tie-breaking order.
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> df = rankeval_pd.datasets.simulate_candidates(500).round(1)
+    >>> df.rankeval.plot.tie_sensitivity("good", "fair", [50, 100], n_keys=5).get_ylabel()
+    'p-value'
+    """
     ax = canvas.ax
     logarithmic = is_log(log, table["n"])
     p = table[["p_min", "p_max"]].to_numpy(dtype=float)
@@ -550,54 +474,4 @@ def draw_tie_sensitivity(
     canvas.limits("y", bottom, min(top, 1.3))
     canvas.upwards(plainly, 5.0)
     canvas.across("n", log=logarithmic)
-    canvas.finish(xlabel=XLABELS["n"], ylabel="p-value")
-
-
-@of_data_or_table(
-    draw_tie_sensitivity,
-    "measure_a n p_min p_median p_max",
-    regions.tie_sensitivity,
-    clusters=False,
-)
-def tie_sensitivity(
-    data: Data,
-    a: Hashable,
-    b: Hashable,
-    n: Any,
-    *,
-    n_keys: int = 20,
-    alpha: float = 0.05,
-    log: bool | None = None,
-    **options: Unpack[RankingPlot],
-) -> Axes:
-    """Draw the range of a comparison's p-value over different tie-breaking orders.
-
-    Parameters
-    ----------
-    data : DataFrame or Dataset
-        Candidates, as in :func:`rankeval_pd.tie_sensitivity`, or the result of that method.
-    a, b, n, n_keys
-        Options for data, as in :func:`rankeval_pd.tie_sensitivity`.
-    alpha : float
-        Significance level at which to draw the horizontal line.
-    log : bool, optional
-        Whether the n axis is logarithmic; see :func:`precision`.
-    **look
-
-    Notes
-    -----
-    Each dot is the median p-value over several tie-breaking orders, and each bar extends from the
-    smallest to the largest p-value. If a bar crosses the gray line, significance depends on the
-    tie-breaking order.
-
-    Examples
-    --------
-    >>> import rankeval_pd
-    >>> df = rankeval_pd.datasets.simulate_candidates(500).round(1)
-    >>> df.rankeval.plot.tie_sensitivity("good", "fair", [50, 100], n_keys=5).get_ylabel()
-    'p-value'
-    """
-    look, roles = parted(options)
-    table = regions.tie_sensitivity(data, a, b, n, n_keys=n_keys, **roles)
-    table.attrs.setdefault("n_keys", n_keys)
-    return draw_tie_sensitivity(table, alpha=alpha, log=log, **look)
+    canvas.finish(xlabel=LENGTH, ylabel="p-value")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence, Sized
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, cast
+from collections.abc import Mapping, Sequence, Sized
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-import xarray as xr
 
 from rankeval_pd.curves import areas
 from rankeval_pd.doors import Data
@@ -30,6 +29,7 @@ from rankeval_pd.plotting.canvas import (
 from rankeval_pd.plotting.look import (
     LEAST,
     Ink,
+    Look,
     compact,
     cut_text,
     digits_for,
@@ -46,28 +46,17 @@ from rankeval_pd.plotting.look import (
 )
 from rankeval_pd.plotting.panels import (
     MOST,
-    LevelPlot,
-    MeasurePlot,
-    RankPlot,
-    SamplePlot,
     by_n,
     given_panels,
     grid_of,
-    looks,
-    of_data_or_table,
-    parted,
-    picture,
+    is_table,
+    plot_of,
     table_of,
     tidy,
 )
-from rankeval_pd.roles import FamilyAdjustment, ListSizes
 from rankeval_pd.stats import WRITTEN
 from rankeval_pd.systems import tests
 from rankeval_pd.words import alpha_of, letter_sets, percent_of
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 # ---- A dot, an interval, numbers and tie bars in each row
 _ROW, _DENSE = 0.24, 0.155  # row height in inches: default, and for more than 24 rows
@@ -131,16 +120,14 @@ def draw_forest(
     value, low, high = rows[_ESTIMATES].to_numpy(dtype=float).T
     known = np.isfinite(low) & np.isfinite(high)
     if known.any():
-        bars = {"color": [c for c, k in zip(colors, known, strict=True) if k], "linewidth": 1.4}
-        ax.hlines(y[known], low[known], high[known], **look.band(**bars, zorder=2))
+        shown = [c for c, k in zip(colors, known, strict=True) if k]
+        ax.hlines(y[known], low[known], high[known], color=shown, linewidth=1.4, zorder=2)
     size, letters = 22, font(ax, "name")
     if count > _MANY:
         size, letters = 9, LEAST
     elif small(ax):
         size = 14
-    dots = look.mark(color=colors, markersize=size, zorder=3, linewidth=0)
-    dots["s"] = dots.pop("markersize")
-    ax.scatter(value, y, **dots)
+    ax.scatter(value, y, color=colors, s=size, zorder=3, linewidth=0)
     if rest.size:
         muted = {"color": ink.reference, "markersize": 4, "zorder": 3, "label": "_more"}
         ax.plot(rest, np.full(rest.size, count), "|", **muted)
@@ -304,11 +291,23 @@ _SHORT = {"roc": "AUC", "ap": "AP"}
 RANKED = "measure value ci_low ci_high rank_low rank_high"
 
 
-@picture("measure area chance", "area", own="y", size=rows_high)
-def draw_area(canvas: Canvas, table: pd.DataFrame, *, sort: bool = True) -> None:
-    """Draw each measure's area and interval, and the chance level."""
-    if sort:
-        table = table.sort_values("area", ascending=False, kind="stable")
+@plot_of(areas.area, "measure area chance", own="y", size=rows_high)
+def area(canvas: Canvas, table: pd.DataFrame) -> None:
+    """Draw the area under the curve for each measure, with an interval.
+
+    Notes
+    -----
+    Each row is a measure. The dot marks the measure's area, and the line shows the interval.
+    Both are printed on the right. The vertical gray line marks the mean area for a random order.
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> df = rankeval_pd.datasets.simulate_candidates(500)
+    >>> df.rankeval.plot.area().get_xlabel()
+    'area under the ROC curve'
+    """
+    table = table.sort_values("area", ascending=False, kind="stable")
     kind = str(table.attrs.get("kind"))
     chances = table["chance"].dropna().round(9).unique()
     digits = digits_for(0.5 * float(np.min(chances, initial=0.04))) if kind != "roc" else 2
@@ -323,68 +322,23 @@ def draw_area(canvas: Canvas, table: pd.DataFrame, *, sort: bool = True) -> None
     canvas.tell("Vertical line: random order.")
 
 
-@of_data_or_table(draw_area, "measure area chance", areas.area)
-def area(
-    data: Data,
-    kind: Literal["roc", "ap"] = "roc",
-    *,
-    sort: bool = True,
-    **options: Unpack[LevelPlot],
-) -> Axes:
-    """Draw the area under the curve for each measure, with an interval.
-
-    Parameters
-    ----------
-    data : DataFrame or Dataset
-        Candidates, as in :func:`rankeval_pd.area`, or the result of that method.
-    kind, level
-        Options for data, as in :func:`rankeval_pd.area`.
-    sort : bool
-        Whether to sort the measures by area, with the largest area first. If False, the measures
-        stay in their original order.
-    **look
-
-    Notes
-    -----
-    Each row is a measure. The dot marks the measure's area, and the line shows the interval.
-    Both are printed on the right. The vertical gray line marks the mean area for a random order.
-
-    Examples
-    --------
-    >>> import rankeval_pd
-    >>> df = rankeval_pd.datasets.simulate_candidates(500)
-    >>> df.rankeval.plot.area().get_xlabel()
-    'area under the ROC curve'
-    """
-    look, asked = parted(options)
-    return draw_area(areas.area(data, kind, **asked), sort=sort, **look)
+def _by_criterion(data: Any) -> Any:
+    """Return ranks of measures with n or the metric as a group; other data stay as they are."""
+    if not is_table(data, RANKED):
+        return data
+    frame = tidy(data, RANKED, "measure_ranks").drop(columns=["row"], errors="ignore")
+    return by_n(frame, "measure")
 
 
-def draw_measure_ranks(table: pd.DataFrame | xr.Dataset, **look: Any) -> Any:
-    """Draw each measure's value, interval and ranks in one panel per n or metric."""
-    frame = tidy(table, RANKED, "measure_ranks").drop(columns=["row"], errors="ignore")
-    return _draw_measure_ranks(by_n(frame, "measure"), **look)
-
-
-@picture(RANKED, "measure_ranks", own="y", size=rows_high)
-def _draw_measure_ranks(canvas: Canvas, table: pd.DataFrame) -> None:
-    table = table.sort_values("value", ascending=False, kind="stable")
-    shares = table.attrs.get("kind") is None and "metric" not in table.attrs
-    _draw_ranks(canvas, table, "measure", what_of(table.attrs), shares=shares)
-
-
-@of_data_or_table(draw_measure_ranks, RANKED, measure_verdicts.measure_ranks)
-def measure_ranks(data: Data, n: ListSizes = None, **options: Unpack[MeasurePlot]) -> Axes:
+@plot_of(measure_verdicts.measure_ranks, RANKED, prepared=_by_criterion, own="y", size=rows_high)
+def measure_ranks(canvas: Canvas, table: pd.DataFrame) -> None:
     """Draw the value of each measure with its interval and rank.
 
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label, or the result of
-        :func:`rankeval_pd.measure_ranks`, or of :func:`rankeval_pd.summary` for candidates.
-    n, kind, adjust, n_resamples, level
-        Options for data, as in :func:`rankeval_pd.measure_ranks`. Each n has its own panel.
-    **look
+        The data for :func:`rankeval_pd.measure_ranks`, or its result, with a panel for each n; or
+        the result of :func:`rankeval_pd.summary` for candidates.
 
     Notes
     -----
@@ -402,34 +356,20 @@ def measure_ranks(data: Data, n: ListSizes = None, **options: Unpack[MeasurePlot
     >>> ax.get_xlabel(), [text.get_text() for text in ax.texts][-3:]
     ('precision, n = 50', ['1', '2', 'rank'])
     """
-    look, asked = parted(options)
-    table = measure_verdicts.measure_ranks(data, n, **asked)
-    return cast("Axes", draw_measure_ranks(table, **look))
+    table = table.sort_values("value", ascending=False, kind="stable")
+    shares = table.attrs.get("kind") is None and "metric" not in table.attrs
+    _draw_ranks(canvas, table, "measure", what_of(table.attrs), shares=shares)
 
 
-@picture("system value ci_low ci_high rank_low rank_high", "system_ranks", own="y", size=rows_high)
-def draw_system_ranks(canvas: Canvas, table: pd.DataFrame) -> None:
-    """Draw the score of each system with its interval and rank limits."""
-    best = "rank" if "rank" in table else "rank_low"
-    table = table.sort_values(best, kind="stable")
-    _draw_ranks(canvas, table, "system", score_of(table.attrs), shares=False)
-
-
-@of_data_or_table(
-    draw_system_ranks, "system value rank_low rank_high", tests.system_ranks, forms=["items"]
+@plot_of(
+    tests.system_ranks,
+    "system value ci_low ci_high rank_low rank_high",
+    forms=["items"],
+    own="y",
+    size=rows_high,
 )
-def system_ranks(
-    data: Data, *, adjust: FamilyAdjustment | None = "max-t", **options: Unpack[RankPlot]
-) -> Axes:
+def system_ranks(canvas: Canvas, table: pd.DataFrame) -> None:
     """Draw the score of each system with its interval and rank.
-
-    Parameters
-    ----------
-    data : DataFrame or Dataset
-        Scores of systems on test items, or the result of :func:`rankeval_pd.system_ranks`.
-    n_resamples, ranks, ci, adjust, adjust_over, alpha, level
-        Options for items, as in :func:`rankeval_pd.system_ranks`.
-    **look
 
     Notes
     -----
@@ -445,9 +385,9 @@ def system_ranks(
     >>> df.rankeval.plot.system_ranks().get_xlabel()
     'score'
     """
-    look, asked = parted(options)
-    table = tests.system_ranks(data, adjust=adjust, **asked)
-    return draw_system_ranks(table, **look)
+    best = "rank" if "rank" in table else "rank_low"
+    table = table.sort_values(best, kind="stable")
+    _draw_ranks(canvas, table, "system", score_of(table.attrs), shares=False)
 
 
 def _draw_ranks(
@@ -514,10 +454,54 @@ def gain_of(attrs: Mapping[Any, Any]) -> str:
 # ---- Precision over repeated samples and the binomial model (Evert 2004, figure 4)
 
 
-def draw_repetition(table: Any, samples: Any, **options: Any) -> npt.NDArray[Any]:
-    """Draw the distribution of precision over samples, in one stacked panel per measure."""
-    needed = "measure threshold precision sd_expected sd_observed"
-    table = table_of(table, needed, "repetition")
+def _with_samples(
+    data: Data, threshold: Any = None, n: int | None = None, **asked: Any
+) -> tuple[Any, Any]:
+    """Return the variation over samples, and the samples."""
+    with one_reading():
+        table = repetition_of(data, threshold, n, **asked)
+        return table, repetition_samples(data, threshold, n, **asked)
+
+
+@plot_of(
+    repetition_of,
+    "measure threshold precision sd_expected sd_observed",
+    tables=_with_samples,
+    whole=True,
+    clusters=False,
+)
+def repetition(place: tuple[Any, Look], table: Any, samples: Any = None) -> npt.NDArray[Any]:
+    """Draw the distribution of precision over samples, with one panel per measure.
+
+    Parameters
+    ----------
+    samples : DataFrame or Dataset, optional
+        A table to draw beside a table, which needs it: the result of
+        :func:`rankeval_pd.repetition_samples` for the same measures.
+
+    Returns
+    -------
+    array of Axes
+
+    Notes
+    -----
+    Each panel is a histogram of the precision over samples. The colored curve is a normal
+    distribution with the observed standard deviation. The gray curve is a normal distribution with
+    the standard deviation of the binomial model (Evert 2004, Eq. 4). All panels have the same
+    scales, and each panel shows the ratio of observed to expected variation.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd, rankeval_pd
+    >>> rng = np.random.default_rng(1)
+    >>> df = pd.DataFrame({"G2": rng.random(900), "gold": rng.random(900) < 0.3})
+    >>> df["sample"] = np.arange(900) % 9
+    >>> axes = df.rankeval(by="sample").plot.repetition(n=20)
+    >>> len(axes)
+    1
+    """
+    ax, look = place
+    table = table_of(table, "measure threshold precision sd_expected sd_observed", "repetition")
     rows = "measure threshold n_accepted precision"
     samples = tidy(samples, rows, "repetition_samples")
     thresholds = samples.drop_duplicates(["measure", "threshold"]).set_index("measure")["threshold"]
@@ -526,8 +510,6 @@ def draw_repetition(table: Any, samples: Any, **options: Any) -> npt.NDArray[Any
             "samples and table differ in their measures or thresholds. Pass repetition and"
             " repetition_samples for the same data, with the same threshold or n."
         )
-    ax, wrap, look, _ = looks(options)
-    look.check_names(table["measure"].tolist())
     count = len(table)
     if count > MOST:
         raise ValueError(
@@ -539,7 +521,7 @@ def draw_repetition(table: Any, samples: Any, **options: Any) -> npt.NDArray[Any
     elif count < 2:
         panels = grid_of(1, 1, None)[:count]
     else:
-        columns = int(wrap or 1 + (count > 6))
+        columns = 1 + (count > 6)
         size = max(6.4, 3.1 * columns), 1.7 * -(-count // columns) + 0.4
         panels = grid_of(count, columns, size, sharex=True, sharey=True)
     found = samples["precision"].dropna()
@@ -569,53 +551,6 @@ def draw_repetition(table: Any, samples: Any, **options: Any) -> npt.NDArray[Any
     return panels
 
 
-@of_data_or_table(draw_repetition, "measure sd_expected sd_observed", repetition_of, clusters=False)
-def repetition(
-    data: Data,
-    threshold: float | Mapping[Hashable, float] | None = None,
-    n: int | None = None,
-    **options: Unpack[SamplePlot],
-) -> Any:
-    """Draw the distribution of precision over samples, with one panel per measure.
-
-    Parameters
-    ----------
-    data : DataFrame or Dataset
-        Candidates from several samples, or the result of :func:`rankeval_pd.repetition`. If
-        you pass a result, also pass ``samples``, the result of
-        :func:`rankeval_pd.repetition_samples` for the same measures.
-    threshold, n, ci, level
-        Options for data, as in :func:`rankeval_pd.repetition`.
-    **look
-
-    Returns
-    -------
-    array of Axes
-
-    Notes
-    -----
-    Each panel is a histogram of the precision over samples. The colored curve is a normal
-    distribution with the observed standard deviation. The gray curve is a normal distribution with
-    the standard deviation of the binomial model (Evert 2004, Eq. 4). All panels have the same
-    scales, and each panel shows the ratio of observed to expected variation.
-
-    Examples
-    --------
-    >>> import numpy as np, pandas as pd, rankeval_pd
-    >>> rng = np.random.default_rng(1)
-    >>> df = pd.DataFrame({"G2": rng.random(900), "gold": rng.random(900) < 0.3})
-    >>> df["sample"] = np.arange(900) % 9
-    >>> axes = df.rankeval(by="sample").plot.repetition(n=20)
-    >>> len(axes)
-    1
-    """
-    look, asked = parted(options)
-    with one_reading():
-        table = repetition_of(data, threshold, n, **asked)
-        samples = repetition_samples(data, threshold, n, **asked)
-    return draw_repetition(table, samples, **look)
-
-
 def _tall(panel: Any) -> bool:
     """Return whether a panel has room for three lines of text."""
     width, height = panel_size(panel)
@@ -626,10 +561,10 @@ def _draw_samples(
     canvas: Canvas, found: npt.NDArray[Any], row: pd.Series[Any], edges: Any
 ) -> float:
     """Draw one measure's samples with two normal curves; return the largest height."""
-    panel, look, measure, ink = canvas.ax, canvas.look, row["measure"], canvas.ink
+    panel, measure, ink = canvas.ax, row["measure"], canvas.ink
     color = canvas.color(measure)
     bars = {"color": mixed_color(color, ink.bg, 0.38), "edgecolor": ink.bg, "linewidth": 0.8}
-    counts, _, _ = panel.hist(found, bins=edges, **look.band(measure, **bars, label="samples"))
+    counts, _, _ = panel.hist(found, bins=edges, **bars, label="samples")
     across = np.linspace(edges[0], edges[-1], 400)
     wide, high = edges[1] - edges[0], float(np.max(counts, initial=0.0))
     for sd, shade, width, name in (
@@ -639,8 +574,7 @@ def _draw_samples(
         with np.errstate(divide="ignore", invalid="ignore"):  # no curve without variation
             z = (across - float(row["precision"])) / sd
             height = found.size * wide * np.exp(-0.5 * z**2) / (sd * np.sqrt(2.0 * np.pi))
-        line = look.line(measure, color=shade, linewidth=width, label=name, zorder=3)
-        panel.plot(across, height, **line)
+        panel.plot(across, height, color=shade, linewidth=width, label=name, zorder=3)
         high = max(high, float(np.nanmax(height, initial=0.0)))
     canvas.frame(ylabel="samples")
     canvas.tell(

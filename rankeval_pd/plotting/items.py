@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
 
 from rankeval_pd.doors import Data, as_items, each_metric, frame_of, item_roles, read_items
 from rankeval_pd.errors import listed, unknown_name
+from rankeval_pd.options import with_roles
 from rankeval_pd.plotting.canvas import Canvas, interval_kind, level_before, write
 from rankeval_pd.plotting.forests import gain_of
 from rankeval_pd.plotting.look import (
@@ -27,25 +28,11 @@ from rankeval_pd.plotting.look import (
     small,
     wide,
 )
-from rankeval_pd.plotting.panels import (
-    ItemPlot,
-    Look,
-    PairPlot,
-    by_name,
-    of_data_or_table,
-    parted,
-    picture,
-    roles_in,
-    tidy,
-)
+from rankeval_pd.plotting.panels import by_name, plot_of, roles_in, tidy
 from rankeval_pd.queries.per_query import query_summary
-from rankeval_pd.roles import QueryRoles
+from rankeval_pd.roles import ItemRoles
 from rankeval_pd.stats import Items
 from rankeval_pd.systems.tests import paired_bootstrap
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 # ---- Gains of one system over another on each item
 DIFFERENCES = "item gain system_a system_b"
@@ -54,12 +41,91 @@ _NAMED = 3  # number of queries named on each side of the diagonal
 _PAIRS = 6  # largest number of pairs of systems in one figure, across all groups
 
 
-@picture(DIFFERENCES, "plot.paired_differences")
-def draw_paired_differences(
+def _with_gains(
+    data: Data, a: Hashable = None, b: Hashable = None, **asked: Any
+) -> tuple[Any, Any]:
+    """Return the gain on each item, and the gain over all items."""
+    roles = roles_in(asked)
+    items: Any = as_items(data)
+    by_query = isinstance(data, pd.DataFrame) and "query" in data.index.names
+    read = groups_of_items(items, roles)
+    systems = max((len(names) for _, _, names, _ in read), default=0)
+    count = systems - 1 if a is not None else systems * (systems - 1) // 2
+    if b is None and count * len(read) > _PAIRS:
+        raise ValueError(
+            f"there are {count:,} pairs of systems{' in each group' * (len(read) > 1)}, but this"
+            f" plot has at most {_PAIRS} panels. Pass a and b to choose a pair, or draw all pairs"
+            " with plot.pairs()."
+        )
+    whole: Any = paired_bootstrap(items, a, b, **asked)
+    needed = "system_a system_b gain ci_low ci_high"
+    pairs = tidy(whole, needed, "paired_bootstrap")
+    own: list[str] = [*DIFFERENCES.split()]
+    parts = []
+    for found, key, names, labels in read:  # the gain for each pair of systems on each item
+        scores = found.sign * found.score(found.statistics)
+        for one, other in pairs[["system_a", "system_b"]].drop_duplicates().to_numpy(dtype=object):
+            here = pairs[(pairs["system_a"] == one) & (pairs["system_b"] == other)]
+            if key and not (here[list(key)] == pd.Series(key)).all(axis=1).any():
+                continue
+            gain = scores[names.index(one)] - scores[names.index(other)]
+            columns = {**key, "system_a": one, "system_b": other, "item": labels, "gain": gain}
+            parts.append(pd.DataFrame(columns))
+    table = pd.concat(parts, ignore_index=True)
+    several = len(pairs[["system_a", "system_b"]].drop_duplicates()) > 1
+    batch: list[Any] = [name for name in table if name not in own]
+    pairs = pairs[[*batch, *needed.split()]]
+    if several:  # one panel per pair
+        for rows in (table, pairs):
+            panels = rows["system_a"].astype(str) + " − " + rows["system_b"].astype(str)
+            rows.insert(len(batch), "systems", panels)
+    table = table[[*batch, *["systems"] * several, *own]]
+    unit = "queries" if items is not data or by_query else "items"
+    table.attrs, pairs.attrs = {**whole.attrs, "unit": unit}, dict(whole.attrs)
+    return table, pairs
+
+
+@plot_of(
+    paired_bootstrap,
+    DIFFERENCES,
+    tables=_with_gains,
+    made_by="plot.paired_differences",
+    forms=["items"],
+)
+def paired_differences(
     canvas: Canvas, table: pd.DataFrame, whole: pd.DataFrame | None = None
 ) -> None:
-    """Draw the sorted gains of one system over another on each item, and the mean gain."""
-    ax, look, ink = canvas.ax, canvas.look, canvas.ink
+    """Draw sorted per-item gains of one system over another, and the overall gain.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Scores of systems on test items, or values of runs on queries from
+        :func:`rankeval_pd.per_query` for one metric; or a table with the columns ``system_a``,
+        ``system_b``, ``item`` and ``gain``.
+    whole : DataFrame or Dataset, optional
+        A table to draw beside a table: the result of :func:`rankeval_pd.paired_bootstrap` for the
+        same pairs.
+    a, b : names of systems, optional
+        If you pass both, only this pair is drawn. If you pass only ``a``, it is paired with every
+        other system. By default, all pairs are drawn. Each pair has a panel, and there can be at
+        most six panels.
+
+    Notes
+    -----
+    Each bar is the gain of the first system over the second on one item. If the metric is not a
+    mean, the gain is computed from the statistics of this item alone. Upward bars, in the color of
+    the first system, show items on which the first system is better. The dot and the line on the
+    right show the gain over all items and the confidence interval.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"x": [0.9, 0.8, 0.4, 0.7], "y": [0.5, 0.6, 0.5, 0.2]})
+    >>> df.rankeval.plot.paired_differences("x", "y").get_xlabel()
+    'items, sorted by gain'
+    """
+    ax, ink = canvas.ax, canvas.ink
     found = table.dropna(subset=["gain"]).sort_values("gain", ascending=False, kind="stable")
     gains = found["gain"].to_numpy(dtype=float)
     a, b = (table[f"system_{side}"].iloc[0] for side in "ab")
@@ -67,10 +133,10 @@ def draw_paired_differences(
     for name, better in ((a, gains > 0), (b, gains < 0)):
         bar = {"color": canvas.color(name), "linewidth": 0, "label": f"{canvas.text(name)} better"}
         if gains.size <= _BARS:
-            ax.bar(x[better], gains[better], width=0.9, **look.band(name, **bar))
+            ax.bar(x[better], gains[better], width=0.9, **bar)
         else:
             heights = np.where(better, gains, 0.0)
-            ax.fill_between(x, 0.0, heights, step="mid", **look.band(name, **bar))
+            ax.fill_between(x, 0.0, heights, step="mid", **bar)
     height = float(np.abs(gains).max(initial=0.0)) or 1.0
     canvas.rule(0.0)
     if whole is not None and len(whole):
@@ -81,8 +147,7 @@ def draw_paired_differences(
         ends = np.clip([low, high], -1.08 * height, 1.08 * height)
         if np.isfinite(low) & np.isfinite(high):
             ax.vlines(at, *ends, color=ink.fg, linewidth=1.4, clip_on=False, label="_interval")
-        dot = look.line(color=ink.fg, marker="o", markersize=5, linestyle="none", label="_gain")
-        ax.plot([at], [gain], clip_on=False, **dot)
+        canvas.dots([at], [gain], ink.fg, markersize=5, clip_on=False, label="_gain")
         digits = digits_for(high - low) if np.isfinite(high - low) else 3
         said = f"gain {number(gain, digits)}"
         if np.isfinite(low) or np.isfinite(high):
@@ -136,100 +201,6 @@ def draw_paired_differences(
     ax.spines["bottom"].set_visible(False)
 
 
-@of_data_or_table(
-    draw_paired_differences,
-    DIFFERENCES,
-    paired_bootstrap,
-    made_by="plot.paired_differences",
-    forms=["items"],
-)
-def paired_differences(
-    data: Data,
-    a: Hashable = None,
-    b: Hashable = None,
-    *,
-    unit: str | None = None,
-    **options: Unpack[PairPlot],
-) -> Axes:
-    """Draw sorted per-item gains of one system over another, and the overall gain.
-
-    Parameters
-    ----------
-    data : DataFrame or Dataset
-        Scores of systems on test items, or values of runs on queries from
-        :func:`rankeval_pd.per_query` for one metric; or a table with the columns ``system_a``,
-        ``system_b``, ``item`` and ``gain``. If you pass a table, you can add ``whole``, the result
-        of :func:`rankeval_pd.paired_bootstrap` for the same pairs.
-    a, b : names of systems, optional
-        If you pass both, only this pair is drawn. If you pass only ``a``, it is paired with every
-        other system. By default, all pairs are drawn. Each pair has a panel, and there can be at
-        most six panels.
-    n_resamples, event, method, ci, families, baseline, alpha, level
-        Options for items, as in :func:`rankeval_pd.paired_bootstrap`.
-    adjust_over
-        No effect, because each panel shows a single pair.
-    unit : str, optional
-        Option for items: name for the rows on the axis. By default, the name is "queries" for
-        queries and "items" otherwise.
-    **look
-
-    Notes
-    -----
-    Each bar is the gain of the first system over the second on one item. If the metric is not a
-    mean, the gain is computed from the statistics of this item alone. Upward bars, in the color of
-    the first system, show items on which the first system is better. The dot and the line on the
-    right show the gain over all items and the confidence interval.
-
-    Examples
-    --------
-    >>> import pandas as pd, rankeval_pd
-    >>> df = pd.DataFrame({"x": [0.9, 0.8, 0.4, 0.7], "y": [0.5, 0.6, 0.5, 0.2]})
-    >>> df.rankeval.plot.paired_differences("x", "y", unit="queries").get_xlabel()
-    'queries, sorted by gain'
-    """
-    look, asked = parted(options)
-    roles = roles_in(asked)
-    items: Any = as_items(data)
-    if unit is None:
-        by_query = isinstance(data, pd.DataFrame) and "query" in data.index.names
-        unit = "queries" if items is not data or by_query else "items"
-    read = groups_of_items(items, roles)
-    systems = max((len(names) for _, _, names, _ in read), default=0)
-    count = systems - 1 if a is not None else systems * (systems - 1) // 2
-    if b is None and count * len(read) > _PAIRS:
-        raise ValueError(
-            f"there are {count:,} pairs of systems{' in each group' * (len(read) > 1)}, but this"
-            f" plot has at most {_PAIRS} panels. Pass a and b to choose a pair, or draw all pairs"
-            " with plot.pairs()."
-        )
-    whole: Any = paired_bootstrap(items, a, b, **asked)
-    needed: str = "system_a system_b gain ci_low ci_high"
-    pairs = tidy(whole, needed, "paired_bootstrap")
-    own: list[str] = [*DIFFERENCES.split()]
-    parts = []
-    for found, key, names, labels in read:  # the gain for each pair of systems on each item
-        scores = found.sign * found.score(found.statistics)
-        for one, other in pairs[["system_a", "system_b"]].drop_duplicates().to_numpy(dtype=object):
-            here = pairs[(pairs["system_a"] == one) & (pairs["system_b"] == other)]
-            if key and not (here[list(key)] == pd.Series(key)).all(axis=1).any():
-                continue
-            gain = scores[names.index(one)] - scores[names.index(other)]
-            columns = {**key, "system_a": one, "system_b": other, "item": labels, "gain": gain}
-            parts.append(pd.DataFrame(columns))
-    table = pd.concat(parts, ignore_index=True)
-    several: bool = len(pairs[["system_a", "system_b"]].drop_duplicates()) > 1
-    batch: list[Any] = [name for name in table if name not in own]
-    pairs = pairs[[*batch, *needed.split()]]
-    if several:  # one panel per pair
-        for rows in (table, pairs):
-            panels = rows["system_a"].astype(str) + " − " + rows["system_b"].astype(str)
-            rows.insert(len(batch), "systems", panels)
-    table = table[[*batch, *["systems"] * several, *own]]
-    table.attrs = {**whole.attrs, "unit": unit}
-    pairs.attrs = dict(whole.attrs)
-    return draw_paired_differences(table, pairs, **look)
-
-
 _Group = tuple[Items, dict[Any, Any], list[Hashable], pd.Index]
 
 
@@ -249,9 +220,76 @@ _VALUES = "item system_a system_b value_a value_b"
 _APART = 4.0  # distance in points between a dot and its name
 
 
-@picture(_VALUES, "plot.queries")
-def draw_queries(canvas: Canvas, table: pd.DataFrame) -> None:
-    """Draw the values of two systems, with one dot per item and names for outliers."""
+@with_roles
+def _values_of_pairs(
+    data: Data, a: Hashable = None, b: Hashable = None, **roles: Unpack[ItemRoles]
+) -> pd.DataFrame:
+    """Return the values of two systems on each item, of each metric.
+
+    Parameters
+    ----------
+    **roles
+        Column roles.
+    """
+    asked = each_metric(data)
+    parts, kinds = [], []
+    for metric, one in asked:
+        items: Any = as_items(one)
+        of = items.attrs.get("metric") if isinstance(items, pd.DataFrame) else None
+        kinds.append((of or "score", "queries" if items is not one or of else "items"))
+        of_metric = {} if metric is None else {"metric": metric}
+        first, second = a, b
+        for found, key, names, labels in groups_of_items(items, roles):
+            if first is None and second is None and len(names) == 2:
+                first, second = names
+            pair = {"a": first, "b": second}
+            if None in pair.values():
+                raise ValueError(
+                    f"a={first!r}, b={second!r}: pass two of the systems {listed(names)}."
+                )
+            for role, name in pair.items():
+                if name not in names:
+                    raise unknown_name(role, name, names)
+            scores = found.score(found.statistics)
+            columns = {**of_metric, **key, "item": labels}
+            columns |= {f"system_{role}": name for role, name in pair.items()}
+            columns |= {f"value_{role}": scores[names.index(x)] for role, x in pair.items()}
+            parts.append(pd.DataFrame(columns))
+    table = pd.concat(parts, ignore_index=True)
+    of, unit = kinds[0]
+    if len(asked) == 1:
+        table = table.drop(columns="metric", errors="ignore")
+    else:
+        of = "value"
+    table.attrs = {"unit": unit, "of": of}
+    return table
+
+
+@plot_of(_values_of_pairs, _VALUES, made_by="plot.queries", forms=["items"])
+def queries(canvas: Canvas, table: pd.DataFrame) -> None:
+    """Plot two runs against each other, with one dot per query, and label outliers.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Values of runs on queries from :func:`rankeval_pd.per_query`, with one panel per metric; or
+        scores of systems on test items, or a table with the columns ``item``, ``system_a``,
+        ``system_b``, ``value_a``, ``value_b``.
+    a, b : names of systems
+        Systems on the y axis and the x axis. Optional if the data contain two systems.
+
+    Notes
+    -----
+    Each dot is a query and lies above the diagonal if ``a`` has the higher value. The three queries
+    with the largest differences on each side are labeled if there is room.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"x": [0.9, 0.8, 0.4, 0.7], "y": [0.5, 0.6, 0.5, 0.2]})
+    >>> df.rankeval.plot.queries("x", "y").get_ylabel()
+    'score of x'
+    """
     ax, ink = canvas.ax, canvas.ink
     rows = table.dropna(subset=["value_a", "value_b"])
     a, b = (rows[f"system_{side}"].iloc[0] for side in "ab")
@@ -269,7 +307,7 @@ def draw_queries(canvas: Canvas, table: pd.DataFrame) -> None:
         if name is not None:
             color, label = canvas.color(name), f"{canvas.text(name)} higher"
         look = {"markersize": size, "markeredgewidth": 0, "alpha": 0.8, "label": label}
-        canvas.dots(x[here], y[here], color, name=name, **look)
+        canvas.dots(x[here], y[here], color, **look)
         counts[name] = int(here.sum())
     unit, metric = table.attrs.get("unit", "items"), table.attrs.get("of", "score")
     first, second = canvas.text(a), canvas.text(b)
@@ -332,83 +370,43 @@ def _name_farthest(canvas: Canvas, names: list[str], x: Any, y: Any) -> None:
         canvas.tell("The dots farthest from the diagonal are labeled.")
 
 
-@of_data_or_table(draw_queries, _VALUES, paired_bootstrap, made_by="plot.queries", forms=["items"])
-def queries(
-    data: Data,
-    a: Hashable = None,
-    b: Hashable = None,
-    *,
-    unit: str | None = None,
-    **options: Unpack[ItemPlot],
-) -> Axes:
-    """Plot two runs against each other, with one dot per query, and label outliers.
+_RECALLS = tuple(f"IPrec@{k / 10:.1f}" for k in range(11))
+
+
+def _of_recalls(data: Data, metrics: Any = _RECALLS, **asked: Any) -> Any:
+    """Return the means of the interpolated precision."""
+    return query_summary(data, metrics, **asked)
+
+
+@plot_of(
+    query_summary,
+    "measure metric value",
+    tables=_of_recalls,
+    made_by="summary",
+    clusters=False,
+)
+def interpolated_precision(canvas: Canvas, table: pd.DataFrame) -> None:
+    """Draw the mean interpolated precision at recall 0, 0.1, ..., 1 (11-point curve).
 
     Parameters
     ----------
     data : DataFrame or Dataset
-        Values of runs on queries from :func:`rankeval_pd.per_query`, with one panel per metric; or
-        scores of systems on test items, or a table with the columns ``item``, ``system_a``,
-        ``system_b``, ``value_a``, ``value_b``.
-    a, b : names of systems
-        Systems on the y axis and the x axis. Optional if the data contain two systems.
-    unit : str, optional
-        What to call the rows in the caption. The default is "queries" for tables of queries and
-        "items" otherwise.
-    **look
+        Runs and judgments, as for :func:`rankeval_pd.per_query`, or the result of ``summary`` for
+        the metrics IPrec@recall, at any recall levels.
 
     Notes
     -----
-    Each dot is a query and lies above the diagonal if ``a`` has the higher value. The three queries
-    with the largest differences on each side are labeled if there is room.
+    Each point is the mean over queries of the highest precision at this or any higher recall. The
+    intervals in the table are simultaneous over all runs at the same recall. The plot needs at
+    least two runs.
 
     Examples
     --------
-    >>> import pandas as pd, rankeval_pd
-    >>> df = pd.DataFrame({"x": [0.9, 0.8, 0.4, 0.7], "y": [0.5, 0.6, 0.5, 0.2]})
-    >>> df.rankeval.plot.queries("x", "y").get_ylabel()
-    'score of x'
+    >>> import rankeval_pd
+    >>> found = rankeval_pd.datasets.load_docstring_search()
+    >>> found.rankeval.plot.interpolated_precision(n_resamples=99).get_xlabel()
+    'recall'
     """
-    look, roles = parted(options)
-    asked = each_metric(data)
-    parts, kinds = [], []
-    for metric, one in asked:
-        items: Any = as_items(one)
-        of = items.attrs.get("metric") if isinstance(items, pd.DataFrame) else None
-        kinds.append((of or "score", "queries" if items is not one or of else "items"))
-        of_metric = {} if metric is None else {"metric": metric}
-        first, second = a, b
-        for found, key, names, labels in groups_of_items(items, roles):
-            if first is None and second is None and len(names) == 2:
-                first, second = names
-            pair = {"a": first, "b": second}
-            if None in pair.values():
-                raise ValueError(
-                    f"a={first!r}, b={second!r}: pass two of the systems {listed(names)}."
-                )
-            for role, name in pair.items():
-                if name not in names:
-                    raise unknown_name(role, name, names)
-            scores = found.score(found.statistics)
-            columns = {**of_metric, **key, "item": labels}
-            columns |= {f"system_{role}": name for role, name in pair.items()}
-            columns |= {f"value_{role}": scores[names.index(x)] for role, x in pair.items()}
-            parts.append(pd.DataFrame(columns))
-    table = pd.concat(parts, ignore_index=True)
-    of, rows = kinds[0]
-    if len(asked) == 1:
-        table = table.drop(columns="metric", errors="ignore")
-    else:
-        of = "value"
-    table.attrs = {"unit": unit or rows, "of": of}
-    return draw_queries(table, **look)
-
-
-_RECALLS = tuple(f"IPrec@{k / 10:.1f}" for k in range(11))
-
-
-@picture("measure metric value", "summary")
-def draw_interpolated_precision(canvas: Canvas, table: pd.DataFrame) -> None:
-    """Draw the mean interpolated precision of each run at several recall levels."""
     rows = table[table["metric"].astype(str).str.startswith("IPrec@")]
     if rows.empty:
         raise ValueError(
@@ -430,46 +428,3 @@ def draw_interpolated_precision(canvas: Canvas, table: pd.DataFrame) -> None:
     canvas.upwards(in_percent)
     canvas.tell("Points: the highest precision at this recall or above, averaged over queries.")
     canvas.finish(xlabel="recall", ylabel="interpolated precision")
-
-
-class RunPlot(QueryRoles, Look, total=False):
-    """Keywords for plots of runs and judgments."""
-
-    level: float
-    n_resamples: int | None
-
-
-@of_data_or_table(
-    draw_interpolated_precision,
-    "measure metric value",
-    query_summary,
-    made_by="summary",
-    clusters=False,
-)
-def interpolated_precision(data: Data, **options: Unpack[RunPlot]) -> Axes:
-    """Draw the mean interpolated precision at recall 0, 0.1, ..., 1 (11-point curve).
-
-    Parameters
-    ----------
-    data : DataFrame or Dataset
-        Runs and judgments, as for :func:`rankeval_pd.per_query`, or the result of ``summary`` for
-        the metrics IPrec@recall, at any recall levels.
-    level, n_resamples
-        Options for data, as in :func:`rankeval_pd.summary` for runs.
-    **look
-
-    Notes
-    -----
-    Each point is the mean over queries of the highest precision at this or any higher recall. The
-    intervals in the table are simultaneous over all runs at the same recall. The plot needs at
-    least two runs.
-
-    Examples
-    --------
-    >>> import rankeval_pd
-    >>> found = rankeval_pd.datasets.load_docstring_search()
-    >>> found.rankeval.plot.interpolated_precision(n_resamples=99).get_xlabel()
-    'recall'
-    """
-    look, asked = parted(options)
-    return draw_interpolated_precision(query_summary(data, _RECALLS, **asked), **look)

@@ -146,15 +146,6 @@ def cycle(colors: Any = None, count: int = MOST) -> list[Any]:
 # ---- The look of a plot: names, colors, highlights, and keywords for artists
 
 LEGENDS = (None, True, False, "outside", "figure")
-LABELS_AT = (None, "end", "key", "legend")
-
-Keywords = Mapping[str, Any] | None
-
-_SHORT: Mapping[Any, Any] = {
-    "lw": "linewidth", "ls": "linestyle", "c": "color", "ec": "edgecolor", "fc": "facecolor",
-    "ms": "markersize", "s": "markersize", "size": "markersize", "mec": "markeredgecolor",
-    "mfc": "markerfacecolor", "mew": "markeredgewidth",
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -164,12 +155,8 @@ class Look:
     legend: bool | str | None = None
     colors: Any = None
     labels: Mapping[Any, str] | None = None
-    labels_at: str | None = None
     highlight: Any = None
     title: str | None = None
-    line_kw: Keywords = None
-    band_kw: Keywords = None
-    marker_kw: Keywords = None
     order: Sequence[Hashable] = ()  #: names in the data, in color order
     highlighted: list[Hashable] = field(init=False)  #: empty if no name is highlighted
 
@@ -180,7 +167,6 @@ class Look:
 
         if self.legend not in (None, True, False):
             check_choice("legend", self.legend, LEGENDS)  # type: ignore[arg-type]
-        check_choice("labels_at", self.labels_at, LABELS_AT)
         if self.labels is not None and not isinstance(self.labels, Mapping):
             raise TypeError(
                 f"labels={self.labels!r} is of type {type(self.labels).__name__}: pass a mapping "
@@ -197,41 +183,10 @@ class Look:
                     f"labels or title: {text!r} contains math that matplotlib cannot parse ({why})."
                     " Correct the text, or escape dollar signs as \\$."
                 ) from None
-        for name in ("line_kw", "band_kw", "marker_kw"):
-            given = getattr(self, name)
-            if given is not None and not isinstance(given, Mapping):
-                raise TypeError(
-                    f"{name}={given!r} is of type {type(given).__name__}: pass a mapping"
-                    " with keywords for matplotlib, such as {'linewidth': 2}, or a mapping from"
-                    " names to such mappings."
-                )
-
         highlighted: list[Hashable] = [] if self.highlight is None else [self.highlight]
         if np.iterable(self.highlight) and not isinstance(self.highlight, str):
             highlighted = [*self.highlight]
         object.__setattr__(self, "highlighted", highlighted)
-
-    def blame(self, error: Exception) -> None:
-        """Raise an error with the argument name if matplotlib rejected a keyword or its value."""
-        step = error.__traceback__
-        while step is not None and step.tb_next is not None:
-            step = step.tb_next
-        module = "" if step is None else str(step.tb_frame.f_globals.get("__name__"))
-        known = isinstance(error, AttributeError | TypeError | ValueError)
-        if not known or not module.startswith("matplotlib"):
-            return
-        for argument in ("line_kw", "band_kw", "marker_kw"):
-            given = dict(getattr(self, argument) or {})
-            own = [keywords for keywords in given.values() if isinstance(keywords, Mapping)]
-            for keywords in (given, *own):
-                for name, value in keywords.items():
-                    words = (str(name), _SHORT.get(name, str(name)), repr(value))
-                    if any(word in str(error) for word in words):
-                        raise ValueError(
-                            f"{argument}={getattr(self, argument)!r}: matplotlib reports"
-                            f" '{error}'. Pass keywords for these artists, as in"
-                            " {'linewidth': 2}, or map names to keywords."
-                        ) from error
 
     def check_names(self, known: Sequence[Hashable]) -> None:
         """Raise a ValueError if a name to be highlighted is not drawn."""
@@ -263,20 +218,6 @@ class Look:
             taken[name] = place
         color = known[taken[name]]
         return Ink.of(ax).line(color) if self.colors is None else color
-
-    def _with_keywords(self, which: str, name: Hashable = None, **look: Any) -> dict[str, Any]:
-        """Return the keywords for an artist: our own, the user's, and the user's for this name."""
-        given: Any = getattr(self, which) or {}
-        parts: Any = (given, given.get(name))
-        for part in parts:
-            for keyword, value in part.items() if isinstance(part, Mapping) else ():
-                if part is not given or not isinstance(value, Mapping):
-                    look[_SHORT.get(keyword, keyword)] = value
-        return look
-
-    line = partialmethod(_with_keywords, "line_kw")
-    band = partialmethod(_with_keywords, "band_kw")
-    mark = partialmethod(_with_keywords, "marker_kw")
 
 
 class Named(NamedTuple):

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
-from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Unpack, cast
+from collections.abc import Hashable, Mapping
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from rankeval_pd.doors import Data
-from rankeval_pd.errors import check_share, checked_call
-from rankeval_pd.lists.measure_ranks import pairs_tested, rank_options
-from rankeval_pd.options import unbound
+from rankeval_pd.lists.comparison import compare
 from rankeval_pd.plotting import forests
 from rankeval_pd.plotting.canvas import (
     ABOVE,
@@ -44,91 +40,52 @@ from rankeval_pd.plotting.look import (
     settle,
     wide,
 )
-from rankeval_pd.plotting.panels import (
-    AnyPlot,
-    CalibrationPlot,
-    GainPlot,
-    PairTests,
-    Picture,
-    by_n,
-    is_table,
-    of_data_or_table,
-    parted,
-    picture,
-    table_of,
-    tidy,
-)
-from rankeval_pd.roles import AreaKind, Draw, FamilyAdjustment, ListSizes
-from rankeval_pd.stats import letters as letters_of
+from rankeval_pd.plotting.panels import by_n, is_table, plot_of, table_of, tidy
+from rankeval_pd.roles import FamilyAdjustment, ListSizes
 from rankeval_pd.stats import rejects
 from rankeval_pd.systems import studies
 from rankeval_pd.systems.studies import gain_threshold
 from rankeval_pd.systems.tests import paired_bootstrap
 from rankeval_pd.words import percent_of
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-
 # ---- Measures in plots that compare pairs of systems
 _PAIRS = "measure_a measure_b difference p_value"
-_DEFAULTS = inspect.signature(paired_bootstrap).parameters
 # columns for each side of a pair: in tables of pairs, compare and compare_area
 _SCORES = ("value", "precision", "area")
 
 
-def of_measures_too(picture: Picture) -> Picture:
-    """Make a plot function for system pairs also accept measure pairs."""
-
-    @checked_call
-    @functools.wraps(picture)
-    def drawn(data: Any, *args: Any, **options: Any) -> Any:
-        (data, *others), options = unbound((data, *args), options)
-        if is_table(data, forests.RANKED):
-            raise ValueError(
-                "table contains ranks of measures but no pairs. Pass the data with n=... or"
-                " kind=..., or the result of compare(adjust='max-t') or compare_area."
-            )
-        names = getattr(data, "columns", getattr(data, "variables", ()))
-        asked = any(options.get(name) is not None for name in ("n", "kind", "measures"))
-        if not asked and (options.get("gold") is not None or "gold" in names):
-            raise ValueError(
-                "n=None, kind=None: rankings need a criterion. Pass n=..., the size of the lists,"
-                " or kind='ap' or 'roc'; if 'gold' is a system scored on test items, rename it."
-            )
-        return picture(as_systems(data) if is_table(data, _PAIRS) else data, *others, **options)
-
-    return cast(Picture, drawn)
-
-
-def tests_of_pairs(
-    data: Any, n: ListSizes, kind: Any, adjust: Any, asked: Mapping[str, Any]
+def _tests_of_pairs(
+    data: Any,
+    a: Hashable = None,
+    b: Hashable = None,
+    *,
+    n: ListSizes = None,
+    adjust: FamilyAdjustment | None = "max-t",
+    **asked: Any,
 ) -> Any:
-    """Return tests of all pairs of systems, or of measures if there is a criterion, in one form.
+    """Return tests of all pairs of systems, or of measures if there are list sizes."""
+    if n is not None:
+        return compare(data, a, b, n, adjust=adjust, adjust_over="n", **asked)
+    if asked.get("gold") is not None or "gold" in data:
+        raise ValueError(
+            "n=None: rankings need a criterion. Pass n=..., the size of the lists, or the result of"
+            " compare_area; if 'gold' is a system scored on test items, rename it."
+        )
+    return paired_bootstrap(data, a, b, adjust=adjust, **asked)
 
-    ``asked`` contains the column roles and the options; only three options apply to rankings.
+
+def as_systems(table: Any) -> Any:
+    """Return pairs of measures in the columns for pairs of systems, with n as a group column.
+
+    Other data stay as they are.
     """
-    if n is None and kind is None:
-        return paired_bootstrap(data, adjust=adjust, **asked)
-    ranked: dict[str, Any] = {"n_resamples": None, "alpha": 0.05}
-    roles: dict[str, Any] = {}
-    for name, given in asked.items():
-        if name not in {*PairTests.__annotations__, "a", "b"}:
-            roles[name] = given
-        elif name not in ranked and given not in (None, _DEFAULTS[name].default):
-            raise ValueError(
-                f"{name}={given!r} applies only to systems scored on test items, but n and kind"
-                f" apply to rankings. Omit {name}; choose measures with measures=[...]."
-            )
-        else:
-            ranked[name] = given
-    level = 1.0 - check_share("alpha", ranked["alpha"])
-    options = rank_options(n, kind, adjust, ranked["n_resamples"], level)
-    return as_systems(pairs_tested(data, options, roles))
-
-
-def as_systems(table: pd.DataFrame | xr.Dataset) -> pd.DataFrame:
-    """Return pairs of measures in the columns for pairs of systems, with n as a group column."""
+    if is_table(table, forests.RANKED):
+        raise ValueError(
+            "table contains ranks of measures but no pairs. Pass the data with n=..., or the result"
+            " of compare(adjust='max-t') or compare_area."
+        )
+    if not is_table(table, _PAIRS):
+        return table
     frame = tidy(table, _PAIRS, "compare, or of compare_area")
     score = next((name for name in _SCORES if f"{name}_a" in frame), None)
     if score is None:
@@ -154,97 +111,6 @@ def as_systems(table: pd.DataFrame | xr.Dataset) -> pd.DataFrame:
     return result
 
 
-def _systems_high(table: pd.DataFrame) -> tuple[float, float]:
-    """Return the figure size for one row per system."""
-    return forests.rows_high({*table["system_a"], *table["system_b"]})
-
-
-@picture(
-    "system_a system_b score_a score_b gain p_value",
-    "paired_bootstrap with adjust=...",
-    own="y",
-    size=_systems_high,
-)
-def draw_critical_difference(canvas: Canvas, table: pd.DataFrame, *, alpha: float = 0.05) -> None:
-    """Draw systems by score, with bars that connect indistinguishable systems."""
-    attrs = table.attrs
-    scores: dict[Any, float] = {}
-    for side in "ab":
-        scores |= dict(zip(table[f"system_{side}"], table[f"score_{side}"], strict=True))
-    sign = 1.0 if not attrs.get("higher_is_better", True) else -1.0
-    order = sorted(scores, key=lambda name: sign * scores[name])
-    p = table.get("p_adjusted", table["p_value"]).to_numpy(dtype=float)
-    place = {name: k for k, name in enumerate(order)}
-    apart = np.zeros((len(order), len(order)), dtype=bool)
-    for a, b, chance in zip(table["system_a"], table["system_b"], p, strict=True):
-        apart[place[a], place[b]] = apart[place[b], place[a]] = rejects(chance, alpha)
-    numbers = forests.PRECISION if _are_proportions(attrs) else forests.Numbers()
-    rows = pd.DataFrame({"name": pd.Series(order, dtype=object), "low": np.nan, "high": np.nan})
-    rows["value"] = [scores[name] for name in order]
-    rows["accent"], rows["letters"] = ~apart[:1].ravel(), letters_of(apart)
-    forests.draw_forest(canvas, rows, forests.score_of(attrs), numbers)
-    how = pairs_kind(attrs, len(table))
-    canvas.tell(f"{joined(f'Tests at {percent_of(alpha)}', how)}.")
-    canvas.tell("Colored systems do not differ significantly from the best.")
-
-
-@of_measures_too
-@of_data_or_table(
-    draw_critical_difference,
-    "system_a system_b score_a score_b gain",
-    paired_bootstrap,
-    forms=["rankings", "items", "pairs"],
-)
-def critical_difference(
-    data: Data,
-    *,
-    n: ListSizes = None,
-    kind: AreaKind | None = None,
-    adjust: FamilyAdjustment | None = "max-t",
-    **options: Unpack[AnyPlot],
-) -> Axes:
-    """Draw systems or measures in order of score, with bars that connect ties.
-
-    Parameters
-    ----------
-    data : DataFrame or Dataset
-        Scores of systems on test items; or the result of :func:`rankeval_pd.paired_bootstrap` or
-        :func:`rankeval_pd.paired_permutation` for all pairs. To compare measures, pass candidates
-        with a score for each measure and a gold label, together with ``n`` or ``kind``; or the
-        result of :func:`rankeval_pd.compare` or :func:`rankeval_pd.compare_area` for all pairs.
-    n, kind
-        Option for candidates: the criterion by which measures are compared, as in
-        :func:`rankeval_pd.measure_ranks`. Each n has its own panel.
-    n_resamples, event, method, ci, families, baseline, adjust, adjust_over, level
-        Options for items, as in :func:`rankeval_pd.paired_bootstrap`. For candidates, only
-        n_resamples and adjust are available, as in :func:`rankeval_pd.measure_ranks`.
-    alpha : float
-        Significance level of the tests.
-    **look
-
-    Notes
-    -----
-    Each dot is a system's score, with the best system at the top. A vertical bar on the right
-    connects systems that do not differ significantly: no pair of them has a two-sided p-value at or
-    below alpha (adjusted, if the table has adjusted p-values). If a bar has dots, only rows with a
-    dot belong to the bar. The classic diagram is based on mean ranks (J. Demšar, 2006, Journal of
-    Machine Learning Research 7). This plot uses paired tests of the scores, adjusted for all
-    pairs.
-
-    Examples
-    --------
-    >>> import numpy as np, pandas as pd, rankeval_pd
-    >>> rng = np.random.default_rng(1)
-    >>> df = pd.DataFrame(rng.random((200, 4)) < [0.9, 0.88, 0.7, 0.5], columns=list("wxyz"))
-    >>> ax = df.rankeval.plot.critical_difference(n_resamples=500)
-    >>> [tick.get_text() for tick in ax.get_yticklabels()]
-    ['w', 'x', 'y', 'z']
-    """
-    look, asked = parted(options)
-    table = tests_of_pairs(data, n, kind, adjust, asked)
-    return draw_critical_difference(table, alpha=asked.get("alpha", 0.05), **look)
-
-
 # ---- All pairs of systems as cells in a triangle
 _CELL = 20.0  # size in points of a cell that has room for a number
 _SIDE = 0.66  # fraction of the panel for the cells
@@ -259,11 +125,45 @@ def _square_of(table: pd.DataFrame) -> tuple[float, float]:
     return max(1.15 * height, needed + 0.6), max(height, needed)
 
 
-@picture(
-    "system_a system_b score_a score_b gain p_value", "paired_bootstrap", own="xy", size=_square_of
+@plot_of(
+    paired_bootstrap,
+    "system_a system_b score_a score_b gain p_value",
+    tables=_tests_of_pairs,
+    prepared=as_systems,
+    forms=["rankings", "items", "pairs"],
+    own="xy",
+    size=_square_of,
 )
-def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
-    """Draw a triangle of all pairs, with significant gains in color."""
+def pairs(canvas: Canvas, table: pd.DataFrame) -> None:
+    """Draw the significant gains between all pairs of systems as a matrix.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Scores of systems on test items; or the result of :func:`rankeval_pd.paired_bootstrap` or
+        :func:`rankeval_pd.paired_permutation` for all pairs. To compare measures, pass candidates
+        with a score for each measure and a gold label, together with ``n``; or the result of
+        :func:`rankeval_pd.compare` or :func:`rankeval_pd.compare_area` for all pairs.
+    n
+        For candidates: sizes of the lists, as in :func:`rankeval_pd.compare`, whose options then
+        apply. Each n has its own panel.
+
+    Notes
+    -----
+    System names are on the diagonal, sorted by the number of other systems that each system beats.
+    A colored cell marks a significant difference. A darker color means a larger gain of the row
+    over the column. All other cells are pale gray. Gains are printed in cells that are large
+    enough. The size of a new figure increases with the number of systems. Measures at a given n
+    are compared with swap tests, in which the smallest possible adjusted p-value is pairs
+    / (n_resamples + 1).
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"x": [1, 1, 1, 0] * 8, "y": [1, 1, 0, 0] * 8, "z": [1, 0, 0, 0] * 8})
+    >>> [text.get_text() for text in df.rankeval.plot.pairs().texts[-3:]]
+    ['x', 'y', 'z']
+    """
     from matplotlib.cm import ScalarMappable
     from matplotlib.collections import PatchCollection
     from matplotlib.colors import LinearSegmentedColormap, PowerNorm, to_hex
@@ -316,10 +216,9 @@ def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
         if wide(text, size) <= cell - 3.0 and cell >= _CELL * 0.7:
             shade = max((ink.fg, ink.bg), key=lambda c: contrast(c, faces[-1]))
             look = {"color": shade, "ha": "center", "va": "center", "fontsize": size}
-            ax.text(j + 0.5, i + 0.5, text, **canvas.look.mark(**look))
+            ax.text(j + 0.5, i + 0.5, text, **look)
     drawn = PatchCollection(cells, linewidth=0)
     drawn.set_facecolor(faces or ["none"])
-    drawn.set(**canvas.look.band())
     ax.add_collection(drawn)
     ax.patch.set_visible(False)
     ax.set(xscale="linear", yscale="linear", xlim=(0, max(count, 1)), ylim=(max(count, 1), 0))
@@ -370,57 +269,6 @@ def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
         )
 
 
-@of_measures_too
-@of_data_or_table(
-    draw_pairs,
-    "system_a system_b gain p_value",
-    paired_bootstrap,
-    forms=["rankings", "items", "pairs"],
-)
-def pairs(
-    data: Data,
-    a: Hashable = None,
-    b: Hashable = None,
-    *,
-    n: ListSizes = None,
-    kind: AreaKind | None = None,
-    adjust: FamilyAdjustment | None = "max-t",
-    **options: Unpack[AnyPlot],
-) -> Axes:
-    """Draw the significant gains between all pairs of systems as a matrix.
-
-    Parameters
-    ----------
-    data, n, kind
-        As in :func:`critical_difference`.
-    a, b, n_resamples, event, method, ci, families, baseline
-        Options for items, as in :func:`rankeval_pd.paired_bootstrap`.
-    adjust, adjust_over, alpha, level
-        Options for items, as in :func:`rankeval_pd.paired_bootstrap`, adjusted as in
-        :func:`system_ranks`. For candidates, only adjust, alpha and n_resamples are
-        available, as in :func:`rankeval_pd.measure_ranks`.
-    **look
-
-    Notes
-    -----
-    System names are on the diagonal, sorted by the number of other systems that each system beats.
-    A colored cell marks a significant difference. A darker color means a larger gain of the row
-    over the column. All other cells are pale gray. Gains are printed in cells that are large
-    enough. The size of a new figure increases with the number of systems. Measures at a given n
-    are compared with swap tests, in which the smallest possible adjusted p-value is pairs
-    / (n_resamples + 1).
-
-    Examples
-    --------
-    >>> import pandas as pd, rankeval_pd
-    >>> df = pd.DataFrame({"x": [1, 1, 1, 0] * 8, "y": [1, 1, 0, 0] * 8, "z": [1, 0, 0, 0] * 8})
-    >>> [text.get_text() for text in df.rankeval.plot.pairs().texts[-3:]]
-    ['x', 'y', 'z']
-    """
-    look, asked = parted(options)
-    return draw_pairs(tests_of_pairs(data, n, kind, adjust, {"a": a, "b": b, **asked}), **look)
-
-
 def _are_proportions(attrs: Mapping[Any, Any]) -> bool:
     """Return whether the scores are the precision of measures."""
     return "what" in attrs and attrs.get("kind") is None
@@ -446,11 +294,42 @@ _LEVELS = (0.95, 0.5, 0.99, 0.999, 0.9, 0.9999, 0.99999, 0.75)
 _FEWEST_DRAWS = 1e5  # largest confidence shown: one contradiction in this number of draws
 
 
-@picture("system_a system_b gain confidence", "paired_bootstrap")
-def draw_confidence(
-    canvas: Canvas, table: pd.DataFrame, thresholds: pd.DataFrame | None = None
-) -> None:
-    """Plot gain against confidence, 1 - p, for every pair of systems."""
+def _with_thresholds(method: Any, data: Data, *args: Any, **options: Any) -> tuple[Any, Any]:
+    """Return the gains, and the smallest gains that are worth reporting."""
+    table = method(data, *args, **options)
+    return table, gain_threshold(table)
+
+
+@plot_of(
+    paired_bootstrap,
+    "system_a system_b gain confidence",
+    tables=partial(_with_thresholds, paired_bootstrap),
+    forms=["items", "pairs"],
+)
+def confidence(canvas: Canvas, table: pd.DataFrame, thresholds: pd.DataFrame | None = None) -> None:
+    """Draw the gain of every pair of systems against the confidence, 1 - p.
+
+    Parameters
+    ----------
+    thresholds : DataFrame or Dataset, optional
+        A table to draw beside a table: the result of :func:`rankeval_pd.gain_threshold`, drawn as
+        lines with intervals.
+
+    Notes
+    -----
+    Each dot is a pair of systems. The x axis shows the gain on a logarithmic scale. The y axis
+    shows the confidence as one-sided -log10(p), so the distance from 99% to 99.9% is equal to the
+    distance from 90% to 99%. A triangle means that no draw contradicted the sign of the gain.
+    Vertical lines mark gain thresholds, and bars at the bottom show their intervals. The horizontal
+    line marks 95%, and pairs above this line are in color.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"x": [1, 1, 1, 0] * 8, "y": [1, 1, 0, 0] * 8, "z": [1, 0, 0, 0] * 8})
+    >>> df.rankeval.plot.confidence().get_ylabel()
+    'confidence (1 − p, one-sided)'
+    """
     ax, ink = canvas.ax, canvas.ink
     table = table.assign(p=1.0 - table["confidence"].to_numpy(dtype=float))
     exact = len(table) > 0 and "exact" in table and bool(table["exact"].all())
@@ -473,7 +352,7 @@ def draw_confidence(
         look = {"markeredgecolor": ink.bg, "markeredgewidth": 0.6, "zorder": 3, "label": "_pairs"}
         for which, color in ((~sure, ink.plain), (sure, own)):
             for at, sign, size in ((which & ~full, "o", 4.5), (which & full, "^", 5.5)):
-                canvas.dots(x[at], y[at], color, name=name, marker=sign, markersize=size, **look)
+                canvas.dots(x[at], y[at], color, marker=sign, markersize=size, **look)
         if several:
             canvas.curve(name, [], [], label=f"{canvas.text(name)} ({len(rows)})")
     canvas.rule(-np.log10(1.0 - _LEVEL))
@@ -501,11 +380,11 @@ def draw_confidence(
                 color, width = canvas.color(relation), 1.2
                 shade = ink.text(color)
             line = {"color": color, "linewidth": width, "zorder": 1.2}
-            ax.axvline(threshold, **canvas.look.line(relation, **line, label="_threshold"))
+            ax.axvline(threshold, **line, label="_threshold")
             bar = {"color": color, "linewidth": 3, "alpha": 0.5, "label": "_interval"}
             place = {"transform": ax.get_xaxis_transform(), "zorder": 1.2}
             ends = max(float(lower), first), min(float(upper), last)
-            ax.hlines(0.02 + 0.03 * index, *ends, **place, **canvas.look.band(relation, **bar))
+            ax.hlines(0.02 + 0.03 * index, *ends, **place, **bar)
             text = f"threshold\n{threshold:.2g}"
             aside, ha = 4, "left"
             if np.log(threshold / first) > 0.7 * np.log(last / first):
@@ -537,49 +416,37 @@ def draw_confidence(
     canvas.finish(xlabel=forests.gain_of(table.attrs), ylabel="confidence (1 − p, one-sided)")
 
 
-@of_data_or_table(
-    draw_confidence, "system_a gain confidence", paired_bootstrap, forms=["items", "pairs"]
+@plot_of(
+    studies.gain_by_size,
+    "size system_a gain p_value",
+    tables=partial(_with_thresholds, studies.gain_by_size),
+    forms=["items"],
 )
-def confidence(
-    data: Data, a: Hashable = None, b: Hashable = None, **options: Unpack[GainPlot]
-) -> Axes:
-    """Draw the gain of every pair of systems against the confidence, 1 - p.
+def gain_by_size(
+    canvas: Canvas, table: pd.DataFrame, thresholds: pd.DataFrame | None = None
+) -> None:
+    """Draw gains and gain thresholds against the size of the test set.
 
     Parameters
     ----------
-    data : DataFrame or Dataset
-        Scores of systems on test items, or the result of :func:`rankeval_pd.paired_bootstrap`. If
-        you pass a result, you can add ``thresholds``, the result of
-        :func:`rankeval_pd.gain_threshold`, which is drawn as lines with intervals.
-    a, b, n_resamples, event, method, ci, families, baseline, adjust, adjust_over, alpha, level
-        Options for items, as in :func:`rankeval_pd.paired_bootstrap`.
-    **look
+    thresholds : DataFrame or Dataset, optional
+        A table to draw beside a table: the result of :func:`rankeval_pd.gain_threshold`, drawn as
+        lines with intervals.
 
     Notes
     -----
-    Each dot is a pair of systems. The x axis shows the gain on a logarithmic scale. The y axis
-    shows the confidence as one-sided -log10(p), so the distance from 99% to 99.9% is equal to the
-    distance from 90% to 99%. A triangle means that no draw contradicted the sign of the gain.
-    Vertical lines mark gain thresholds, and bars at the bottom show their intervals. The horizontal
-    line marks 95%, and pairs above this line are in color.
+    Each dot is a pair of systems tested on the first items of the test set. Dots with p ≤ 0.05 are
+    in color. The line connects the gain thresholds, and bars show their intervals. The thin gray
+    line is the square-root law. Both axes are logarithmic, and gains of 0 are not drawn.
 
     Examples
     --------
-    >>> import pandas as pd, rankeval_pd
-    >>> df = pd.DataFrame({"x": [1, 1, 1, 0] * 8, "y": [1, 1, 0, 0] * 8, "z": [1, 0, 0, 0] * 8})
-    >>> df.rankeval.plot.confidence().get_ylabel()
-    'confidence (1 − p, one-sided)'
+    >>> import numpy as np, pandas as pd, rankeval_pd
+    >>> rng = np.random.default_rng(1)
+    >>> df = pd.DataFrame({"x": rng.random(400) < 0.7, "y": rng.random(400) < 0.6})
+    >>> df.rankeval.plot.gain_by_size([100, 400]).get_xlabel()
+    'test items'
     """
-    look, asked = parted(options)
-    table = paired_bootstrap(data, a, b, **asked)
-    return draw_confidence(table, gain_threshold(table), **look)
-
-
-@picture("size system_a gain p_value", "gain_by_size")
-def draw_gain_by_size(
-    canvas: Canvas, table: pd.DataFrame, thresholds: pd.DataFrame | None = None
-) -> None:
-    """Draw gains and gain thresholds against the size of the test set."""
     ax, ink = canvas.ax, canvas.ink
     drawn = table[table["gain"] > 0.0]
     significant = drawn["p_value"] <= 0.05
@@ -647,58 +514,46 @@ def draw_gain_by_size(
     canvas.finish(xlabel="test items", ylabel=forests.gain_of(table.attrs))
 
 
-@of_data_or_table(
-    draw_gain_by_size, "size system_a gain p_value", studies.gain_by_size, forms=["items"]
+@plot_of(
+    studies.calibration,
+    "p_low p_high agreement ci_low ci_high expected_agreement",
+    forms=["pairs"],
 )
-def gain_by_size(
-    data: Data, sizes: Sequence[int], *, draw: Draw = "prefix", **options: Unpack[GainPlot]
-) -> Axes:
-    """Draw gains and gain thresholds against the size of the test set.
+def calibration(canvas: Canvas, table: pd.DataFrame) -> None:
+    """Draw observed and expected rates of sign agreement with other data.
 
     Parameters
     ----------
     data : DataFrame or Dataset
-        Scores of systems on test items, or the result of :func:`rankeval_pd.gain_by_size`. If you
-        pass a result, you can add ``thresholds``, the result of :func:`rankeval_pd.gain_threshold`.
-        The thresholds are drawn as lines, with the square-root law through the largest size.
-    sizes : sequence of int
-        Option for items: numbers of items; see :func:`rankeval_pd.gain_by_size`.
-    draw, n_resamples, event, method, ci, families, baseline, adjust, adjust_over, alpha, level
-        Options for items, as in :func:`rankeval_pd.gain_by_size`.
-    **look
+        Table of pairs from :func:`rankeval_pd.paired_bootstrap`, or the result of
+        :func:`rankeval_pd.calibration` or :func:`rankeval_pd.population_calibration`.
 
     Notes
     -----
-    Each dot is a pair of systems tested on the first items of the test set. Dots with p ≤ 0.05 are
-    in color. The line connects the gain thresholds, and bars show their intervals. The thin gray
-    line is the square-root law. Both axes are logarithmic, and gains of 0 are not drawn.
+    Each dot is a bin of pairs with similar p-values, and each bar shows the interval for the bin.
+    The number above a bin is the number of pairs in the bin. The gray line is the expected
+    frequency for other items from the same distribution.
 
     Examples
     --------
     >>> import numpy as np, pandas as pd, rankeval_pd
     >>> rng = np.random.default_rng(1)
-    >>> df = pd.DataFrame({"x": rng.random(400) < 0.7, "y": rng.random(400) < 0.6})
-    >>> df.rankeval.plot.gain_by_size([100, 400]).get_xlabel()
-    'test items'
+    >>> skill = np.linspace(0.60, 0.70, 20)
+    >>> here, there = (pd.DataFrame(rng.random((400, 20)) < skill) for _ in range(2))
+    >>> pairs = here.rankeval.paired_bootstrap()
+    >>> pairs.rankeval.plot.calibration(there, bins=[0.01, 0.05, 0.2]).get_ylabel()
+    'pairs that keep their sign'
     """
-    look, asked = parted(options)
-    table = studies.gain_by_size(data, sizes, draw=draw, **asked)
-    return draw_gain_by_size(table, gain_threshold(table), **look)
-
-
-@picture("p_low p_high agreement ci_low ci_high expected_agreement", "calibration")
-def draw_calibration(canvas: Canvas, table: pd.DataFrame) -> None:
-    """Draw the observed and expected rates of sign agreement with other data."""
     ax, ink = canvas.ax, canvas.ink
     table = table.sort_values("p_low")
     at = (table["p_low"].clip(lower=1e-6) * table["p_high"]) ** 0.5
     known = table["agreement"].notna()
-    canvas.guide(at, table["expected_agreement"], "expected", **canvas.look.line())
+    canvas.guide(at, table["expected_agreement"], "expected")
     ends = table["expected_agreement"][known].dropna()
     if len(ends):
         end = (at[ends.index[-1]], ends.iloc[-1])
         write(ax, "expected", end, (-6, -4), va="top", ha="right", color=ink.note)
-    look = canvas.look.band(color=ink.accent, linewidth=1.1, alpha=0.75, zorder=2.6)
+    look = {"color": ink.accent, "linewidth": 1.1, "alpha": 0.75, "zorder": 2.6}
     ax.vlines(at[known], table["ci_low"][known], table["ci_high"][known], **look)
     canvas.dots(at, table["agreement"], ink.accent, markersize=5, zorder=3, label="observed")
     ax.set_xscale("log")
@@ -734,40 +589,3 @@ def draw_calibration(canvas: Canvas, table: pd.DataFrame) -> None:
         "Gray line: the proportion expected for other items from the same distribution.",
     )
     canvas.finish(xlabel="one-sided p (edges of bins)", ylabel="pairs that keep their sign")
-
-
-@of_data_or_table(draw_calibration, "p_low p_high agreement", studies.calibration, forms=["pairs"])
-def calibration(
-    data: Data, other: pd.DataFrame | xr.Dataset, **options: Unpack[CalibrationPlot]
-) -> Axes:
-    """Draw observed and expected rates of sign agreement with other data.
-
-    Parameters
-    ----------
-    data : DataFrame or Dataset
-        Table of pairs from :func:`rankeval_pd.paired_bootstrap`, or the result of
-        :func:`rankeval_pd.calibration` or :func:`rankeval_pd.population_calibration`.
-    other : DataFrame or Dataset
-        Option for a table of pairs: scores of the same systems on other items.
-    bins, ci, level, n_resamples
-        Options for a table of pairs, as in :func:`rankeval_pd.calibration`.
-    **look
-
-    Notes
-    -----
-    Each dot is a bin of pairs with similar p-values, and each bar shows the interval for the bin.
-    The number above a bin is the number of pairs in the bin. The gray line is the expected
-    frequency for other items from the same distribution.
-
-    Examples
-    --------
-    >>> import numpy as np, pandas as pd, rankeval_pd
-    >>> rng = np.random.default_rng(1)
-    >>> skill = np.linspace(0.60, 0.70, 20)
-    >>> here, there = (pd.DataFrame(rng.random((400, 20)) < skill) for _ in range(2))
-    >>> pairs = here.rankeval.paired_bootstrap()
-    >>> pairs.rankeval.plot.calibration(there, bins=[0.01, 0.05, 0.2]).get_ylabel()
-    'pairs that keep their sign'
-    """
-    look, asked = parted(options)
-    return draw_calibration(studies.calibration(data, other, **asked), **look)

@@ -61,7 +61,8 @@ API = re.compile(
 )
 
 
-def check_picture(name: str, theme: str, size: str, count: int) -> None:
+def picture(name: str, theme: str, size: str, count: int) -> tuple[plt.Figure, plt.Axes, list]:
+    """Draw a plot in a setting; return the figure, the panel and its neighbors."""
     rows, columns = (2, 2) if size == "grid" else (1, 1)
     with plt.style.context(THEMES[theme]):
         figure, panels = plt.subplots(
@@ -72,6 +73,11 @@ def check_picture(name: str, theme: str, size: str, count: int) -> None:
             other.set(xlabel="n", ylabel="precision")
         drawn(name, ax, count)
         figure.draw_without_rendering()
+    return figure, ax, neighbors
+
+
+def check_picture(name: str, theme: str, size: str, count: int) -> None:
+    figure, ax, neighbors = picture(name, theme, size, count)
     panels = [x for x in figure.axes if x not in neighbors]
     seen = texts(panels)
     check_places(figure, seen)
@@ -84,14 +90,15 @@ def check_picture(name: str, theme: str, size: str, count: int) -> None:
         own = [p.get_window_extent() for p in panels]
         if name in FORESTS:
             own += [t.get_window_extent() for t in ax.texts]
-        check_room(figure, mpl.transforms.Bbox.union(own), ax, rows, columns)
+        side = 1 + (size == "grid")
+        check_room(figure, mpl.transforms.Bbox.union(own), ax, side)
     for panel in panels:
         check_lines(figure, panel)
 
 
-def check_room(figure, box, ax, rows, columns) -> None:
+def check_room(figure, box, ax, side) -> None:
     """Assert that names and notes leave most of the place to what is drawn."""
-    wide, high = figure.bbox.width / columns, figure.bbox.height / rows
+    wide, high = figure.bbox.width / side, figure.bbox.height / side
     assert box.height >= 0.60 * high - 1
     if ax.get_box_aspect() is not None:  # square
         assert box.width >= 0.60 * min(wide, high) - 1
