@@ -144,6 +144,10 @@ def shown(value: object) -> str:
     return text
 
 
+#: options that went, alone or after the name of their method: what to do instead
+GONE = {
+    "unpaired_area test": "The areas are compared by Welch's t test.",
+}
 # keyword in other packages, without underscores: keyword in this package
 _KEYWORDS = {
     "ascending": "lower_is_better", "clusters": "groups", "color": "colors", "conf": "level",
@@ -157,6 +161,8 @@ _KEYWORDS = {
 
 def unknown_keyword(name: str, known: Iterable[object], more: str = "") -> TypeError:
     """Return the error for an unknown keyword, with a suggestion."""
+    if name in GONE:
+        more = f" {GONE[name]}"
     near = near_miss(name, known, cutoff=0.7)
     if meant := _KEYWORDS.get(name.lower().replace("_", "")):
         near = f" Did you mean {meant!r}?"
@@ -200,8 +206,10 @@ def argument_check(
             call = f"{name}({', '.join(spelled)}){filled_in}"
             missing = listed(x for x in needed if x in lacking)
             raise TypeError(f"{missing} must be given: call {call}.")
-        if closed and not keywords.keys() <= parameters.keys():
-            raise unknown_keyword(next(x for x in keywords if x not in parameters), parameters)
+        for option in keywords:
+            gone = GONE.get(f"{name} {option}", "")
+            if option not in parameters and (closed or gone):
+                raise unknown_keyword(option, parameters, f" {gone}".rstrip())
         named = {**dict(zip(unnamed, args, strict=False)), **keywords}
         for option, values in choices_of(function).items():
             if option in named:
@@ -284,6 +292,18 @@ def check_choice(argument: str, value: object, allowed: Iterable[str | None]) ->
         raise ValueError(
             f"{argument}={shown(value)} is not one of {listed(choices)}. Pass one of these values."
         )
+
+
+def refuse_combinations(
+    options: Mapping[str, object], table: Sequence[tuple[str, str, str]]
+) -> None:
+    """Refuse the first pair of options in ``table`` that were both passed.
+
+    Each row names two options and says what to do instead.
+    """
+    for option, other, advice in table:
+        if options.get(option) is not None and options.get(other) is not None:
+            raise ValueError(f"{option}= cannot stand beside {other}=. {advice}")
 
 
 def _as_float(argument: str, value: Any, allowed: str) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import inspect
+import re
 import subprocess
 import sys
 
@@ -110,6 +111,13 @@ def test_arguments_of_dask_that_are_missing_are_named():
 def test_unknown_keywords_of_functions_without_data(ask, meant):
     with pytest.raises(TypeError, match=rf"Unknown keyword .* Did you mean '{meant}'\?"):
         ask()
+
+
+def test_options_that_went_lead_to_what_to_do_instead():
+    for row, advice in errors.GONE.items():
+        *method, option = row.split()
+        with pytest.raises(TypeError, match=re.escape(f"Unknown keyword {option!r}. {advice}")):
+            getattr(FRAME.rankeval, *(method or ["compare"]))(**{option: 1})
 
 
 @pytest.mark.parametrize("owner", [plotting, rankeval_pd.datasets, rankeval_pd])
