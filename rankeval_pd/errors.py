@@ -146,6 +146,21 @@ def shown(value: object) -> str:
 
 #: options that went, alone or after the name of their method: what to do instead
 GONE = {
+    **dict.fromkeys(
+        ("line_kw", "band_kw", "marker_kw", "mark", "f_scores"),
+        "Change the Axes that the plot returns, as in ax.axvline(100).",
+    ),
+    **dict.fromkeys(("labels_at", "col_wrap"), "Pass legend=True, or Axes of your own as ax=."),
+    "first_run": "See significant_ranges().",
+    "relevant": "Pass margin= to compare(), for tests of equivalence.",
+    "intervals": "Pass simultaneous=False for intervals at each n.",
+    "precision bands": "Pass simultaneous=True, or a table as band=.",
+    "precision x": "See plot.precision_recall() and plot.gain().",
+    "comparison x": "Lists are compared at the same n.",
+    "precision reference": "See plot.gain() for an ideal order.",
+    "comparison reference": "See plot.random_bound() for a random order.",
+    "lift enrichment": "See enrichment().",
+    "pairs kind": "Pass the result of compare_area() to the plot.",
     "unpaired_area test": "The areas are compared by Welch's t test.",
 }
 # keyword in other packages, without underscores: keyword in this package

@@ -587,7 +587,15 @@ class Plot:
 
     def of_data(self, data: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Any:
         """Draw the tables that the method makes from data."""
+        for table in self.beside:
+            if table.name in options and table.name not in self.asked:
+                raise TypeError(
+                    f"{table.name}={shown_text(options[table.name])} stands beside a table. Pass it"
+                    f" with the result of {self.maker}, or omit it."
+                )
         ax, look, asked = looks(options)
+        if self.tables is not None and "highlight" in inspect.signature(self.tables).parameters:
+            asked["highlight"] = look.highlight
         look = replace(look, order=measures_of(data, asked))
         options = {name: asked.pop(name) for name in self.options if name in asked}
         tables = (self.tables or self.method)(data, *args, **asked)

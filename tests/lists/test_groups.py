@@ -109,7 +109,7 @@ def test_the_overview_offers_what_groups_leave():
 
 #: what a plot needs beside the roles, and what one that is not offered answers
 ASKED_OF_PLOTS = {
-    "measure_ranks": {"n": [5, 10]}, "critical_difference": {"n": [5, 10]},
+    "measure_ranks": {"n": [5, 10]},
     "tie_sensitivity": {"a": "a", "b": "b", "n": [5, 10], "n_keys": 3},
     "pairs": {"n": 10}, "random_cdf": {"n": 5}, "comparison": {"n_resamples": 99},
 }  # fmt: skip

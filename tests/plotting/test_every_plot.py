@@ -31,7 +31,7 @@ SETTINGS = [
     ("dark", "column", 2), ("dark", "grid", 6), ("dark", "page", 12), ("dark", "column", 20),
     ("gray", "grid", 2), ("gray", "page", 6), ("gray", "column", 12), ("gray", "grid", 20),
 ]  # fmt: skip
-FORESTS = ("area", "measure_ranks", "system_ranks", "critical_difference")
+FORESTS = ("area", "measure_ranks", "system_ranks")
 
 
 def test_every_plot_is_measured():
@@ -236,9 +236,9 @@ def test_axes_that_cannot_hold_a_picture_are_refused(name):
 
 @pytest.mark.parametrize(
     ("name", "some"),
-    [("comparison", "measure_a n precision_a"), ("random_cdf", "n tp discrete"),
-     ("confidence", "system_a gain"), ("system_ranks", "system rank_low"),
-     ("calibration", "p_low p_high"), ("precision", "n precision")],
+    [("comparison", "measure_a measure_b n precision_a p_value"), ("random_cdf", "n tp discrete"),
+     ("confidence", "system_a gain"), ("system_ranks", "system value rank_low"),
+     ("calibration", "p_low p_high agreement"), ("precision", "n precision lift")],
 )  # fmt: skip
 def test_wrong_tables_are_refused(name, some):
     draw_it = getattr(plotting, name)
@@ -269,15 +269,14 @@ def test_help_says_what_marks_mean_and_names_every_parameter(name):
 def test_empty_tables_are_drawn():
     df, pairs = candidates(), items(3).rankeval.paired_bootstrap(**B)
     lists, compared = df.rankeval.nbest_precision([20]), df.rankeval.compare(n=[20])
-    for x in ("n", "share", "recall"):
-        laid_out(plotting.precision(lists.iloc[:0], x=x, reference=("random", "ideal")).figure)
-        laid_out(plotting.comparison(compared.iloc[:0], None, lists.iloc[:0], x=x).figure)
+    laid_out(plotting.precision(lists.iloc[:0]).figure)
+    laid_out(plotting.comparison(compared.iloc[:0]).figure)
     curves = ("roc", "det", "lift", "gain", "precision_recall", "area", "random_bound")
     tables = {
         **{name: getattr(df.rankeval, name)() for name in curves},
         "measure_ranks": df.rankeval.measure_ranks(20),
         "random_cdf": df.rankeval.random_cdf(5),
-        **dict.fromkeys(["confidence", "pairs", "critical_difference"], pairs),
+        **dict.fromkeys(["confidence", "pairs"], pairs),
         "calibration": pairs.rankeval.calibration(items(3)),
         "gain_by_size": items(3).rankeval.gain_by_size([50], **B),
     }
@@ -299,9 +298,9 @@ def test_odd_names_are_written_without_a_warning(name, other):
         laid_out(getattr(df.rankeval.plot, plot)().figure)
     laid_out(df.rankeval.plot.comparison(n=[20, 50], simultaneous=False).figure)
     laid_out(parts(df).repetition(n=9)[0].figure)
-    for plot in ("pairs", "system_ranks", "critical_difference"):
+    for plot in ("pairs", "system_ranks"):
         laid_out(getattr(right.rankeval.plot, plot)(adjust=None, n_resamples=200).figure)
     laid_out(right.rankeval.plot.paired_differences("a", name, **B).figure)
-    ax = df.rankeval.plot.roc(area=False)
+    ax = plotting.roc(df.rankeval.roc())
     assert len(named(ax)) == 3  # none is left out
     assert len(entries(ax.legend())) == 4  # nor here; a random order is named on its line

@@ -1,6 +1,5 @@
 """Plots over the size of the list: what is drawn equals the columns of the tables, and is said."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +9,7 @@ from numpy.testing import assert_array_equal as equal
 from rankeval_pd import plotting
 from rankeval_pd.plotting import caption
 from rankeval_pd.plotting.panels import seen
-from tests.plotting.seen import line, named, segments, written, xy
+from tests.plotting.seen import line, named, segments, xy
 from tests.questions import candidates
 
 # --------------------------------------------------------------------------------- precision over n
@@ -59,8 +58,8 @@ def test_one_name_has_one_band(two, options, method, ends, words):
 def test_several_names_have_bars_at_a_few_n(two):
     table = two.rankeval.nbest_precision(range(20, 601))
     band = two.rankeval.precision_band(range(20, 601), n_resamples=50)
-    for ends, source, options in (("ci", table, {}), ("band", band, {"bands": True})):
-        ax = plotting.precision(table, band if options else None, **options)
+    for ends, source, beside in (("ci", table, ()), ("band", band, (band,))):
+        ax = plotting.precision(table, *beside)
         for name, bars in zip(["good", "poor"], ax.collections, strict=True):
             rows = source[source["measure"] == name].set_index("n")
             drawn = segments(bars)
@@ -69,55 +68,12 @@ def test_several_names_have_bars_at_a_few_n(two):
         assert f"at n = {', '.join(f'{n:,.0f}' for n in drawn[:, 0])}, " in caption(ax)
 
 
-@pytest.mark.parametrize("x", ["n", "share", "recall"])
-def test_positions_to_the_right(two, x):
-    ax = two.rankeval.plot.precision(
-        [20, 50, 200], measures="good", x=x, mark=[50], reference=("random", "ideal"), relevant=0.1
-    )
-    table = two.rankeval.nbest_precision([20, 50, 200], measures="good")
-    places = {"n": table["n"], "share": table["n"] / len(two), "recall": table["recall"]}[x]
-    assert xy(ax, "good")[:, 0] == pytest.approx(places.to_numpy())
-    assert segments(ax.collections[0])[:, 0] == pytest.approx(places.to_numpy())
-    best = np.minimum(table["n"], two["gold"].sum())
-    ideal = best / two["gold"].sum() if x == "recall" else places
-    assert xy(ax, "ideal order") == pytest.approx(np.column_stack([ideal, best / table["n"]]))
-    assert "50" in written(ax)
-    assert xy(ax, "+10 points")[0, 1] == pytest.approx(two["gold"].mean() + 0.1)
-    assert {"good", "random 20%", "+10 points", "ideal order"} <= set(named(ax))
-    assert "10 points above a random order" in caption(ax)
-
-
-@pytest.mark.filterwarnings("ignore:.*no true positive:rankeval_pd.RankevalWarning")
-def test_long_lists_without_true_positives_have_no_place_to_the_right():
-    df = pd.DataFrame({"m": np.linspace(0, 1, 7000), "gold": False})
-    ax = df.rankeval.plot.precision(x="recall", simultaneous=False)
-    assert not np.isfinite(ax.get_lines()[0].get_xdata()).any()
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"x": "log"}, r"x='log' is not one of 'n', 'share', 'recall'"),
-        ({"reference": "perfect"}, r"reference='perfect' is not one of 'random', 'ideal'"),
-        ({"mark": [51]}, r"mark=51 is not a value of n in the table"),
-        ({"relevant": "a"}, r"relevant='a': pass a difference"),
-        ({"relevant": 5}, r"relevant=5: pass a difference in precision from 0 to 1; 5 perc"),
-    ],
-)
-def test_wrong_options_of_pictures(two, options, message):
-    with pytest.raises(ValueError, match=message):
-        two.rankeval.plot.precision([20, 50], **options)
-    assert not plt.get_fignums()  # no torso in the notebook
-
-
 def test_a_band_of_another_table_is_refused(two):
     lists = two.rankeval.nbest_precision(range(50, 100))
     for n, measures in ((range(200, 300), None), (range(60, 70), "good")):
         band = two.rankeval.precision_band(n, measures=measures, n_resamples=19)
         with pytest.raises(ValueError, match="band and table differ in their measures"):
             plotting.precision(lists, band)
-    with pytest.raises(TypeError, match="bands="):
-        two.rankeval.plot.precision([10], bands=pd.Series([0.1]))
 
 
 @pytest.mark.full

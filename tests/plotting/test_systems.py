@@ -10,8 +10,8 @@ from rankeval_pd import plotting
 from rankeval_pd.errors import RankevalWarning
 from rankeval_pd.plotting import caption
 from tests.plotting.conftest import systems_on_items
-from tests.plotting.seen import cells, check_ties, laid_out, line, named, segments, written, xy
-from tests.questions import B, candidates, items
+from tests.plotting.seen import cells, laid_out, line, named, segments, written, xy
+from tests.questions import B, candidates
 
 FAMILIES = ["one", "one", "one", "two", "two", "two", "two"]
 
@@ -134,44 +134,19 @@ def test_the_matrix_of_pairs(seven, adjust):
 
 
 @pytest.mark.filterwarnings("ignore:target=.region:rankeval_pd.RankevalWarning")
-@pytest.mark.parametrize("asked", [{"kind": "ap"}, {"n": 40}])
-def test_pairs_of_measures_are_those_behind_the_ranks(asked):
+def test_pairs_of_measures_are_those_behind_the_ranks():
     df = candidates().rename(columns={"_z": "z", "$MI^3$": "MI"})
-    ranks = df.rankeval.measure_ranks(**asked).set_index("measure")
-    shades, names = cells(df.rankeval.plot.pairs(**asked))
+    ranks = df.rankeval.measure_ranks(40).set_index("measure")
+    shades, names = cells(df.rankeval.plot.pairs(n=40))
     told = {place for place, shade in shades.items() if shade}
     assert set(shades) == {(i, j) for j in range(5) for i in range(j)}
     for i, name in enumerate(names):  # those to the right are worse, those above are better
         assert ranks.loc[name, "rank_high"] == 5 - sum(a == i for a, _ in told)
         assert ranks.loc[name, "rank_low"] == 1 + sum(b == i for _, b in told)
-    ax = df.rankeval.plot.critical_difference(**asked)
-    order = [names.index(text.get_text()) for text in ax.get_yticklabels()]
-    check_ties(ax, lambda i, j: tuple(sorted((order[i], order[j]))) not in told)
-    if "n" in asked:
-        table = df.rankeval.compare(n=40, adjust="max-t", n_resamples=999)
-        assert plotting.pairs(table).get_title() == ""
-        assert cells(plotting.pairs(table)) == (shades, names)
-    with pytest.raises(ValueError, match=r"n=None, kind=None: .* need a criterion"):
-        df.rankeval.plot.critical_difference()
-    with pytest.raises(ValueError, match="event='zero' applies only to systems"):
-        df.rankeval.plot.pairs(event="zero", **asked)
-
-
-def test_bars_join_systems_that_are_not_distinguished():
-    """In the second table A and C are tied, B and C are not: B stands between them."""
-    rng = np.random.default_rng(0)
-    a, b = (x - x.mean() for x in rng.normal(size=(2, 100)))
-    c = b + 0.15 + (lambda x: x - x.mean())(0.2 * rng.normal(size=100))
-    gaps = pd.DataFrame({"A": a + 0.32, "B": b + 0.3, "C": c})
-    for systems, dotted in ((items(5), False), (gaps, True)):
-        table = systems.rankeval.paired_bootstrap(adjust="max-t", n_resamples=500)
-        ax = plotting.critical_difference(table)
-        names = [text.get_text() for text in ax.get_yticklabels()]
-        scores = systems.mean().sort_values(ascending=False)
-        assert names == scores.index.tolist()
-        np.testing.assert_allclose(ax.collections[0].get_offsets()[:, 0], scores, rtol=1e-12)
-        rows = table[["system_a", "system_b", "p_adjusted"]].itertuples(index=False)
-        p = {frozenset((a, b)): chance for a, b, chance in rows}
-        check_ties(ax, lambda i, j, p=p, names=names: p[frozenset((names[i], names[j]))] > 0.05)
-        assert ("only the rows with a dot" in caption(ax)) == dotted
-        assert "Tests at 5%, adjusted for all" in caption(ax)
+    table = df.rankeval.compare(n=40, adjust="max-t", n_resamples=999)
+    assert plotting.pairs(table).get_title() == ""
+    assert cells(plotting.pairs(table)) == (shades, names)
+    with pytest.raises(ValueError, match=r"n=None: .* need a criterion"):
+        df.rankeval.plot.pairs()
+    with pytest.raises(TypeError, match=r"kind.*Pass the result of compare_area"):
+        df.rankeval.plot.pairs(kind="ap")

@@ -334,7 +334,7 @@ def test_runs_are_no_systems_over_items():
         with pytest.raises(ValueError, match=r"not a test item.*per_query\('nDCG@10', wide"):
             getattr(frame.rankeval, ask)()
     with pytest.raises(ValueError, match=r"per_query\('nDCG@10', wide"):
-        frame.rankeval.plot.critical_difference()
+        frame.rankeval.plot.pairs()
 
 
 def test_the_overview_of_runs_leads_to_their_questions_with_a_recipe_that_runs():
