@@ -17,7 +17,6 @@ _HOMES = {
     "forests": "area measure_ranks repetition system_ranks",
     "items": "interpolated_precision paired_differences queries",
     "lists": "precision random_bound random_cdf",
-    "panels": "shown",
     "systems": "calibration confidence gain_by_size pairs",
 }
 __getattr__, __dir__, __all__ = lazy_loader.attach(

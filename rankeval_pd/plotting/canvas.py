@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 LINE, THIN, HAIR = 1.6, 0.8, 0.5  # line widths in points: data; references; edges of bands
 FEW = 40  # lines with up to this many points have markers
 SPARSE = 12  # up to this many n, every interval is drawn
-_COLUMNS = 1500  # columns of pixels; each keeps four points of a long line
+_POINTS = 6000  # points of a line or band: four for each column of pixels
 _DODGE = 3.4  # distance in points between the bars of two names
 _DASHES: Any = ("-", (0, (5, 2)), (0, (1, 1.5)))  # used in turn if the color cycle repeats
 _STAND_OUT = 3  # number of names in color if there are more names than hues
@@ -158,7 +158,10 @@ class Canvas:
             if len(x) <= FEW:
                 look |= {"marker": "o", "markersize": 4, "markeredgewidth": 0}
         look = {"color": color, "linewidth": width, "linestyle": dashes, "zorder": layer, **look}
-        x, y = thin(self.ax, np.asarray(x, dtype=float), np.asarray(y, dtype=float))
+        x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+        if len(x) > _POINTS:
+            kept = some(len(x), _POINTS)
+            x, y = x[kept], y[kept]
         (line,) = self.ax.plot(x, y, **{**look, **more})
         self.drawn[name] = len(self.named)
         ends = y[np.isfinite(x) & np.isfinite(y)]
@@ -247,12 +250,6 @@ class Canvas:
         """Return the name for a random order; include its precision for a single group."""
         return f"random {percent(share)}" if self.alone else "random order"
 
-    def upright(self, x: float, text: str = "", *, name: str = "_rule") -> None:
-        """Draw a vertical reference line with text at its top."""
-        self.ax.axvline(x, label=name, **self.gray)
-        if text:
-            write(self.ax, text, (x, 1.0), (3, -1), xycoords=ABOVE, va="top", color=self.ink.note)
-
     def refer(self, name: str, y: float) -> None:
         """Label a reference line that ends at this height on the right."""
         self.named.append(Named(in_tex(name), y, self.ink.reference, True, reference=True))
@@ -260,14 +257,6 @@ class Canvas:
     def guide(self, x: Any, y: Any, name: str, width: float = THIN, **more: Any) -> None:
         """Draw a gray line that is not data."""
         self.ax.plot(x, y, **{**self.gray, "linewidth": width, "label": name, **more})
-
-    def reference(self, x: Any, y: Any, name: str) -> None:
-        """Draw a gray line with a name at its end."""
-        self.guide(x, y, name)
-        y = np.asarray(y, dtype=float)
-        known = y[np.isfinite(y)]
-        if len(known):
-            self.refer(name, float(known[-1]))
 
     def dots(self, x: Any, y: Any, color: Any, **more: Any) -> None:
         """Draw marks without a line."""
@@ -368,46 +357,14 @@ class Canvas:
             name_lines(self.ax, self.finished(), list(self.headers), meet=self.meet)
             return
         handles, names = entries([self.ax])
-        if not handles or legend is False:
-            return
-        if legend == "figure":
-            shared_legend(self.ax.figure)
-            return
-        look: dict[str, Any] = {"fontsize": font(self.ax, "note")}
-        if legend == "outside":
-            look |= {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0), "frameon": False}
-            look["borderaxespad"] = 0.0
-        self.ax.legend(handles, [in_tex(name) for name in names], **look)
-
-
-def thin(ax: Axes, x: Any, y: Any) -> tuple[Any, Any]:
-    """Return the first, lowest, highest and last point in each column of pixels.
-
-    Points outside the axis limits are omitted.
-    """
-    if len(x) <= 4 * _COLUMNS:
-        return x, y
-    with np.errstate(divide="ignore", invalid="ignore"):
-        at = np.log(x) if ax.get_xscale() == "log" else x
-    seen = np.isfinite(at)
-    x, y, at = x[seen], y[seen], at[seen]
-    if not len(x):
-        return x, y
-    column = ((at - at[0]) / max(at[-1] - at[0], 1e-300) * (_COLUMNS - 1)).astype(int)
-    starts = np.flatnonzero(np.diff(column, prepend=-1))
-    ends = np.append(starts[1:], len(x)) - 1
-    gaps = np.isnan(y)
-    order = np.lexsort((y, gaps, column))  # sorted by y in each column, NaN last
-    known = np.add.reduceat(~gaps, starts)
-    largest = np.where(known > 0, starts + known - 1, starts)
-    keep = np.unique(np.concatenate([starts, ends, order[starts], order[largest]]))
-    return x[keep], y[keep]
+        if legend and handles:
+            self.ax.legend(handles, list(map(in_tex, names)), fontsize=font(self.ax, "note"))
 
 
 def thin_table(rows: pd.DataFrame) -> pd.DataFrame:
     """Return rows in order of n, thinned to the number that a band can show."""
     rows = rows.sort_values("n")
-    return rows if len(rows) <= 4 * _COLUMNS else rows.iloc[some(len(rows), 4 * _COLUMNS)]
+    return rows if len(rows) <= _POINTS else rows.iloc[some(len(rows), _POINTS)]
 
 
 def some(count: int, most: int) -> np.ndarray[Any, Any]:
@@ -502,15 +459,13 @@ def _legend(
 
 
 @checked_call
-def shared_legend(figure: Figure | Any, *, names: Iterable[str] | None = None) -> Legend | None:
+def shared_legend(figure: Figure | Any) -> Legend | None:
     """Place one legend below all panels of a figure, instead of names in the panels.
 
     Parameters
     ----------
     figure : Figure or SubFigure
         The figure, after all axes are drawn. A name that occurs in several panels appears once.
-    names : iterable of str, optional
-        Names to include, in legend order. By default, all names are included.
 
     Returns
     -------
@@ -533,10 +488,6 @@ def shared_legend(figure: Figure | Any, *, names: Iterable[str] | None = None) -
     ['good', 'fair', 'random order', 'ideal order']
     """
     handles, found = entries(figure.axes)
-    if names is not None:
-        known = dict(zip(found, handles, strict=True))
-        found = [name for name in names if name in known]
-        handles = [known[name] for name in found]
     from rankeval_pd.plotting.names import EndLabels, Key
 
     earlier = [ax.get_legend() for ax in figure.axes if ax.get_legend() is not None]

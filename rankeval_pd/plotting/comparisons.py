@@ -117,6 +117,7 @@ def comparison(
     canvas: Canvas,
     table: pd.DataFrame,
     together: pd.DataFrame | None = None,
+    /,
     *,
     overlap: bool = False,
     log: bool | None = None,
@@ -125,9 +126,10 @@ def comparison(
 
     Parameters
     ----------
-    together : DataFrame or Dataset, optional
-        A table to draw beside a table: the result of :func:`rankeval_pd.compare` with adjusted
-        p-values, or of :func:`rankeval_pd.difference_band`.
+    data : DataFrame or Dataset
+        The data for :func:`rankeval_pd.compare`, or its result. A second table can follow a
+        result: that of :func:`rankeval_pd.compare` with adjusted p-values, or that of
+        :func:`rankeval_pd.difference_band`.
     simultaneous : bool
         Option for data: whether to add a comparison adjusted by "max-t" over the visible list
         sizes. This option applies only if ``adjust`` is None.
@@ -205,24 +207,15 @@ def _stacked(canvas: Canvas, count: int) -> list[Any]:
     """Replace a panel with stacked panels that share the x axis; return those below the curves."""
     ax: Any = canvas.ax
     spec, height = ax.get_subplotspec(), canvas.size[1]
-    if spec is None and not hasattr(ax.figure, "add_axes"):
+    if spec is None:  # Axes at a position that was set manually
         return []
     share = min(_SHARE, max(count, 2) * _ROW / height)
     heights: Sequence[float] = (1.0 - share, share)
     if count == 1 and height >= _TALL:
         heights = _HEIGHTS
-    if spec is not None:
-        sub = spec.subgridspec(len(heights), 1, height_ratios=heights, hspace=_GAP)
-        ax.set_subplotspec(sub[0])
-        return [ax.figure.add_subplot(sub[k], sharex=ax) for k in range(1, len(heights))]
-    box = ax.get_position()  # set the positions manually
-    unit = box.height / (sum(heights) + _GAP * (len(heights) - 1))
-    places, top = [], box.y1
-    for high in heights:
-        places.append((box.x0, top - high * unit, box.width, high * unit))
-        top -= (high + _GAP) * unit
-    ax.set_position(places[0])
-    return [ax.figure.add_axes(place, sharex=ax) for place in places[1:]]
+    sub = spec.subgridspec(len(heights), 1, height_ratios=heights, hspace=_GAP)
+    ax.set_subplotspec(sub[0])
+    return [ax.figure.add_subplot(sub[k], sharex=ax) for k in range(1, len(heights))]
 
 
 def _findings(table: pd.DataFrame, together: Any) -> list[_Finding]:

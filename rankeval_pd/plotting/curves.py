@@ -105,11 +105,12 @@ def _draw_curves(
     spec: Curve,
     canvas: Canvas,
     curves: pd.DataFrame,
+    ideal: Table = None,
+    /,
     bands: Any = None,
     isolines: Table = None,
     crossovers: Table = None,
     area: Table = None,
-    ideal: Table = None,
     *,
     log: bool | None = None,
 ) -> None:
@@ -148,14 +149,11 @@ def _draw_curves(
         canvas.uncertainty(parts, "ci_low", "ci_high", kind)
     fields = _draw_bands(canvas, bands, curves, spec)
     _draw_chance(canvas, curves, spec, fields, linear=linear)
-    if spec is CURVES["gain"] and ((curves["tpr"] > 0) & (curves["share"] > 0)).any():
-        step = _prior(curves)  # an order with all true positives first
-        if ideal is not None and len(ideal):
-            step = float((ideal["expected"] / ideal["n"]).iloc[0])
-        if np.isfinite(step):
-            shares = np.unique(np.append(curves["share"].to_numpy(dtype=float), step))
-            canvas.guide(shares, np.minimum(shares / step, 1.0), "ideal order")
-            canvas.tell("Upper gray line: ideal order, with all true positives first.")
+    if ideal is not None and len(ideal) and ideal["expected"].iloc[0] > 0.0:
+        prior = float((ideal["expected"] / ideal["n"]).iloc[0])
+        shares = np.unique(np.append(curves["share"].to_numpy(dtype=float), prior))
+        canvas.guide(shares, np.minimum(shares / prior, 1.0), "ideal order")
+        canvas.tell("Upper gray line: ideal order, with all true positives first.")
     if crossovers is not None:
         _draw_crossovers(canvas, crossovers, curves, spec)
     _set_limits(canvas, curves, spec, deviates=deviates)
@@ -282,20 +280,6 @@ def _draw_bands(canvas: Canvas, bands: Any, curves: pd.DataFrame, spec: Curve) -
     return named
 
 
-def _prior(curves: pd.DataFrame) -> float:
-    """Compute N+ / N from the smallest steps of the rate (1 / N+) and the fraction (1 / N)."""
-    if curves.attrs.get("ties") not in ("shared", "error", "best", "worst"):
-        return np.nan  # inside a tie, a step is not exactly one true positive
-    rates = np.unique(curves["tpr"].dropna().to_numpy(dtype=float))
-    steps = np.diff(rates)
-    steps = steps[steps > 1e-12]
-    if not steps.size:
-        return np.nan
-    first = curves[(curves["share"] > 0) & (curves["n"] > 0)].iloc[0]
-    total = float(first["n"] / first["share"])
-    return float(round(1.0 / steps.min()) / total)
-
-
 _SHAPES = "os^Dv"  # markers, one for each p
 _APART = 16.0  # minimum distance in points between two readable labels
 
@@ -347,11 +331,10 @@ _BESIDE = """    bands : float or sequence of float, optional
         Whether to mark the first list of each measure that beats chance at the levels in ``bands``.
     simultaneous : bool
         Whether to also draw ``bands`` that are simultaneous over all n.
-    area, ideal : DataFrame or Dataset, optional
-        Tables to draw beside a table: results of :func:`rankeval_pd.area`, written in a key, and of
-        :func:`rankeval_pd.random_bound` at one n. Beside a table, ``bands``, ``isolines`` and
-        ``crossovers`` are results, too, of :func:`rankeval_pd.random_band` (or a list of them),
-        :func:`rankeval_pd.isolines` and :func:`rankeval_pd.crossovers`.
+    area : DataFrame or Dataset, optional
+        Beside a table: the result of :func:`rankeval_pd.area`, written in a key. Then ``bands``,
+        ``isolines`` and ``crossovers`` are results, too, of :func:`rankeval_pd.random_band` (or a
+        list of them), :func:`rankeval_pd.isolines` and :func:`rankeval_pd.crossovers`.
 """
 
 
@@ -396,7 +379,7 @@ def _with_references(
             ideal = random_bound(data, 0.5, 1, **{**pooled, "groups": None})
         if space in _AREAS:
             areas = area_of(data, _AREAS[space], **roles)
-    return curve, drawn_bands, lines, marks, areas, ideal
+    return curve, ideal, drawn_bands, lines, marks, areas
 
 
 def _curve(space: Space) -> Callable[[Callable[..., None]], PublicPlot]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Sized
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -64,20 +64,9 @@ _MANY = 24
 _MOST = 60  # rows on a page; if there are more, the worst share a row
 _THIN_ROW = 7.6  # row height in points below which the last rows are combined
 _LANE = 6.0  # distance in points between two tie bars
-_LANES = 8  # largest number of bars side by side; more ties are written as letters
+_LANES = 8  # largest number of bars side by side
 
 
-class Numbers(NamedTuple):
-    """How the values of a forest plot are written."""
-
-    header: str = "value"
-    ticks: Any = plainly
-    scale: float = 1.0  #: 100 for percent and percentage points
-    unit: str = ""
-    signed: bool = False
-
-
-PRECISION = Numbers("precision", in_percent, 100.0, "%")
 _ESTIMATES = ["value", "low", "high"]
 
 
@@ -85,10 +74,11 @@ def draw_forest(
     canvas: Canvas,
     rows: pd.DataFrame,
     label: str,
-    numbers: Numbers = Numbers(),  # noqa: B008
+    header: str,
+    level: float | None,
     *,
     references: Mapping[float, str] = {},
-    level: float | None = None,
+    percent: bool = False,
 ) -> None:
     """Draw a dot and an interval for each name, with numbers and tie bars on the right.
 
@@ -115,7 +105,7 @@ def draw_forest(
         colors = [look.color(ax, name) for name in names]
     ax.set_yscale("linear")  # a row is not a number
     for at, name in references.items():
-        canvas.upright(at)
+        ax.axvline(at, label="_rule", **canvas.gray)
         write(ax, name, (at, 1.0), (0, 2), xycoords=ABOVE, ha="center", color=out.note)
     value, low, high = rows[_ESTIMATES].to_numpy(dtype=float).T
     known = np.isfinite(low) & np.isfinite(high)
@@ -149,45 +139,45 @@ def draw_forest(
     canvas.frame(xlabel=label)
     ax.spines["left"].set_visible(False)
     ax.tick_params(axis="y", length=0, pad=4, labelsize=letters)
-    set_ticks(ax.xaxis, numbers.ticks, 5.0)
+    set_ticks(ax.xaxis, in_percent if percent else plainly, 5.0)
     canvas.reserve_top()
 
     left = max((wide(text, letters) for text in texts), default=0.0)
     room = width - left - max(0.30 * width, 60.0) - 18.0
     if ax.figure.get_layout_engine() is None:  # the layout reserves no space
         room = (ax.figure.bbox.x1 - ax.bbox.x1) * 72.0 / ax.figure.dpi
-    _write_columns(canvas, rows, numbers, interval_header(level), letters, room)
+    value, limits = _values_and_limits(rows, percent=percent)
+    columns = {header: value}
+    for title in rows.columns.difference(["name", *_ESTIMATES, "accent", "letters"]):
+        columns[title] = rows[title].tolist()
+    columns[interval_header(level)] = limits  # the first to be omitted
+    _write_columns(canvas, columns, list(rows.get("letters", ())), letters, room)
 
 
 def _write_columns(
-    canvas: Canvas, rows: pd.DataFrame, numbers: Numbers, interval: str, size: float, room: float
+    canvas: Canvas,
+    columns: Mapping[str, list[str]],
+    letters: list[str],
+    size: float,
+    room: float,
 ) -> None:
-    """Write the columns that fit beside the rows: first value, rank and ties, then the interval."""
+    """Write the columns that fit beside the rows, and bars for the letters of ties."""
     from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 
     ax, ink, head = canvas.ax, Ink.of(canvas.ax, outside=True), max(LEAST, size - 1.0)
-    letters = list(rows.get("letters", ()))
+    *_, limits = columns.values()
     lanes = _lanes(letters)
-    value, limits = _values_and_limits(rows, numbers)
-    wanted = [(numbers.header, value)]
-    for title in rows.columns.difference(["name", *_ESTIMATES, "accent", "letters"]):
-        wanted.append((title, rows[title].tolist()))
-    if len(lanes) > _LANES:
-        lanes = []
-        wanted.append(("tied", _letter_runs(letters)))
     tied = _LANE * max((k for k, _ in lanes), default=0) + 12.0
-    if tied > room:
+    if tied > room or len(lanes) > _LANES:
         lanes = []
     room -= tied * bool(lanes)
     kept = []
-    for title, texts in [*wanted, (interval, limits)]:  # the interval is the first to be omitted
+    for title, texts in columns.items():
         width = max([wide(title, head), *(wide(x, size) for x in texts)])
         if texts and width + 10.0 <= room:
             kept.append((title, texts, width))
             room -= width + 10.0
-    if any(title == "tied" for title, *_ in kept):
-        canvas.tell("Rows that share a letter do not differ significantly.")
-    elif letters and not lanes and len({*letters}) < len(letters):
+    if letters and not lanes and len({*letters}) < len(letters):
         canvas.tell(
             "The 'letters' column of the table shows which rows do not differ significantly."
         )
@@ -225,39 +215,23 @@ def _write_columns(
         canvas.tell(f"Bars on the right connect rows that do not differ significantly{dots}.")
 
 
-def _values_and_limits(rows: pd.DataFrame, numbers: Numbers) -> tuple[list[str], list[str]]:
+def _values_and_limits(rows: pd.DataFrame, *, percent: bool) -> tuple[list[str], list[str]]:
     """Return values and intervals as text with the same number of decimals."""
-    value, low, high = numbers.scale * rows[_ESTIMATES].to_numpy(dtype=float).T
+    scale, unit = (100.0, "%") if percent else (1.0, "")
+    value, low, high = scale * rows[_ESTIMATES].to_numpy(dtype=float).T
     widths, known = (high - low)[np.isfinite(high - low)], value[np.isfinite(value)]
     typical = 0.04
     if len(widths):
         typical = float(np.median(widths))
     elif len(known):
         typical = float(np.ptp(known)) / 4.0 or typical
-    digits, signed = digits_for(typical), numbers.signed
-    texts = [number(x, digits, signed=signed) + numbers.unit for x in value]
+    digits = digits_for(typical)
+    texts = [number(x, digits) + unit for x in value]
     if not len(widths):
         return texts, []
     ends = zip(low, high, strict=True)
-    limits = [interval_text(a, b, digits, signed=signed) + numbers.unit for a, b in ends]
+    limits = [interval_text(a, b, digits) + unit for a, b in ends]
     return texts, np.where(np.isfinite(low) & np.isfinite(high), limits, "–").tolist()
-
-
-def _letter_runs(letters: Sequence[str]) -> list[str]:
-    """Return the letters for each row; shorten runs to the first and last letter."""
-    own = letter_sets(letters)
-    order = sorted({x for row in own for x in row}, key=lambda x: (len(x), x))
-    texts = []
-    for row in own:
-        places = [k for k, x in enumerate(order) if x in row]
-        parts: list[str] = []
-        for run in np.split(places, np.flatnonzero(np.diff(places) > 1) + 1):
-            part = [order[int(k)] for k in run]
-            if len(part) > 2:
-                part = [f"{part[0]}–{part[-1]}"]
-            parts += part
-        texts.append(" ".join(parts))
-    return texts
 
 
 def _lanes(letters: Sequence[str]) -> list[tuple[int, list[int]]]:
@@ -314,9 +288,8 @@ def area(canvas: Canvas, table: pd.DataFrame) -> None:
     rows = pd.DataFrame({"name": table["measure"], "value": table["area"], "accent": False})
     rows["low"], rows["high"] = table.get("ci_low", np.nan), table.get("ci_high", np.nan)
     references = {float(x): f"random {number(float(x), digits)}" for x in chances}
-    label, numbers = _AREAS.get(kind, "area"), Numbers(_SHORT.get(kind, "area"))
-    level = table.attrs.get("level")
-    draw_forest(canvas, rows, label, numbers, references=references, level=level)
+    label, header = _AREAS.get(kind, "area"), _SHORT.get(kind, "area")
+    draw_forest(canvas, rows, label, header, table.attrs.get("level"), references=references)
     if "ci_low" in table:
         canvas.tell(f"Lines: {interval_kind(table.attrs, 'separately for each measure')}.")
     canvas.tell("Vertical line: random order.")
@@ -394,14 +367,14 @@ def _draw_ranks(
     canvas: Canvas, table: pd.DataFrame, name: str, label: str, *, shares: bool
 ) -> None:
     """Draw values with intervals, ranks and ties."""
-    attrs, numbers = table.attrs, PRECISION if shares else Numbers()
+    attrs, header = table.attrs, "precision" if shares else "value"
     rows = pd.DataFrame({"name": table[name], "value": table["value"]})
     rows["low"], rows["high"] = table["ci_low"], table["ci_high"]
     rows["accent"] = table.get("tied_for_best", table["rank_low"] == 1)
     rows["rank"] = [_rank_text(*x) for x in table[["rank_low", "rank_high"]].to_numpy(dtype=float)]
     if "letters" in table:
         rows["letters"] = table["letters"]
-    draw_forest(canvas, rows, label, numbers, level=attrs.get("level"))
+    draw_forest(canvas, rows, label, header, attrs.get("level"), percent=shares)
     scope = f"separately for each {name}"
     if attrs.get("intervals") == "simultaneous":
         scope = f"for all {name}s together"
@@ -454,13 +427,10 @@ def gain_of(attrs: Mapping[Any, Any]) -> str:
 # ---- Precision over repeated samples and the binomial model (Evert 2004, figure 4)
 
 
-def _with_samples(
-    data: Data, threshold: Any = None, n: int | None = None, **asked: Any
-) -> tuple[Any, Any]:
+def _with_samples(data: Data, *args: Any, **asked: Any) -> tuple[Any, Any]:
     """Return the variation over samples, and the samples."""
     with one_reading():
-        table = repetition_of(data, threshold, n, **asked)
-        return table, repetition_samples(data, threshold, n, **asked)
+        return repetition_of(data, *args, **asked), repetition_samples(data, *args, **asked)
 
 
 @plot_of(
@@ -470,13 +440,13 @@ def _with_samples(
     whole=True,
     clusters=False,
 )
-def repetition(place: tuple[Any, Look], table: Any, samples: Any = None) -> npt.NDArray[Any]:
+def repetition(place: tuple[Any, Look], table: Any, samples: Any = None, /) -> npt.NDArray[Any]:
     """Draw the distribution of precision over samples, with one panel per measure.
 
     Parameters
     ----------
-    samples : DataFrame or Dataset, optional
-        A table to draw beside a table, which needs it: the result of
+    data : DataFrame or Dataset
+        The data for :func:`rankeval_pd.repetition`, or its result, followed by that of
         :func:`rankeval_pd.repetition_samples` for the same measures.
 
     Returns

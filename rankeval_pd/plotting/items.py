@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
@@ -93,7 +94,7 @@ def _with_gains(
     forms=["items"],
 )
 def paired_differences(
-    canvas: Canvas, table: pd.DataFrame, whole: pd.DataFrame | None = None
+    canvas: Canvas, table: pd.DataFrame, whole: pd.DataFrame | None = None, /
 ) -> None:
     """Draw sorted per-item gains of one system over another, and the overall gain.
 
@@ -102,10 +103,8 @@ def paired_differences(
     data : DataFrame or Dataset
         Scores of systems on test items, or values of runs on queries from
         :func:`rankeval_pd.per_query` for one metric; or a table with the columns ``system_a``,
-        ``system_b``, ``item`` and ``gain``.
-    whole : DataFrame or Dataset, optional
-        A table to draw beside a table: the result of :func:`rankeval_pd.paired_bootstrap` for the
-        same pairs.
+        ``system_b``, ``item`` and ``gain``, which the result of
+        :func:`rankeval_pd.paired_bootstrap` for the same pairs can follow.
     a, b : names of systems, optional
         If you pass both, only this pair is drawn. If you pass only ``a``, it is paired with every
         other system. By default, all pairs are drawn. Each pair has a panel, and there can be at
@@ -373,15 +372,10 @@ def _name_farthest(canvas: Canvas, names: list[str], x: Any, y: Any) -> None:
 _RECALLS = tuple(f"IPrec@{k / 10:.1f}" for k in range(11))
 
 
-def _of_recalls(data: Data, metrics: Any = _RECALLS, **asked: Any) -> Any:
-    """Return the means of the interpolated precision."""
-    return query_summary(data, metrics, **asked)
-
-
 @plot_of(
     query_summary,
     "measure metric value",
-    tables=_of_recalls,
+    tables=partial(query_summary, metrics=_RECALLS),
     made_by="summary",
     clusters=False,
 )

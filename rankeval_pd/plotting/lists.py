@@ -31,12 +31,12 @@ from rankeval_pd.plotting.panels import (
     curves_of,
     is_log,
     plot_of,
+    positives_of,
     priors_of,
     roles_in,
     seen_of,
     shown,
     table_of,
-    totals_of,
 )
 from rankeval_pd.roles import CUTTING, ListSizes, PopulationKind, Roles
 
@@ -78,6 +78,7 @@ def precision(
     canvas: Canvas,
     table: pd.DataFrame,
     band: pd.DataFrame | None = None,
+    /,
     *,
     log: bool | None = None,
 ) -> None:
@@ -85,9 +86,9 @@ def precision(
 
     Parameters
     ----------
-    band : DataFrame or Dataset, optional
-        A table to draw beside a table: the result of :func:`rankeval_pd.precision_band` for the
-        same measures.
+    data : DataFrame or Dataset
+        The data for :func:`rankeval_pd.nbest_precision`, or its result. A second table can follow
+        a result: that of :func:`rankeval_pd.precision_band` for the same measures.
     simultaneous : bool
         Option for data: whether a single measure gets a simultaneous band over the visible list
         sizes.
@@ -228,6 +229,7 @@ def random_bound(
     bound: pd.DataFrame,
     precision: pd.DataFrame | None = None,
     envelope: pd.DataFrame | None = None,
+    /,
     *,
     log: bool | None = None,
 ) -> None:
@@ -235,9 +237,10 @@ def random_bound(
 
     Parameters
     ----------
-    precision, envelope : DataFrame or Dataset, optional
-        Tables to draw beside a table: the result of :func:`rankeval_pd.nbest_precision`, for the
-        curves, and the result of ``random_bound(simultaneous=True)``.
+    data : DataFrame or Dataset
+        The data for :func:`rankeval_pd.random_bound`, or its result. Two tables can follow a
+        result: that of :func:`rankeval_pd.nbest_precision`, for the curves (or None), and that of
+        ``random_bound(simultaneous=True)``.
     simultaneous : bool
         Option for data: whether to add bounds that are simultaneous over all n, which exist for a
         finite population.
@@ -267,7 +270,7 @@ def random_bound(
     if precision is not None:
         needed = "measure n precision recall lift"
         curves = table_of(precision, needed, "nbest_precision")
-        _, positive = totals_of(curves)
+        positive = positives_of(curves)
         draw_lists(canvas, curves, log)
     if envelope is not None:
         envelope = table_of(envelope, "p n critical", "random_bound")
@@ -333,13 +336,14 @@ def _with_bounds(
 
 
 @plot_of(cdf_of, "n tp discrete interpolated parametric", tables=_with_bounds, clusters=False)
-def random_cdf(canvas: Canvas, table: pd.DataFrame, bound: pd.DataFrame | None = None) -> None:
+def random_cdf(canvas: Canvas, table: pd.DataFrame, bound: pd.DataFrame | None = None, /) -> None:
     """Draw distribution functions of the number of true positives in a random list.
 
     Parameters
     ----------
-    bound : DataFrame or Dataset, optional
-        A table to draw beside a table for one n: the result of :func:`rankeval_pd.random_bound`.
+    data : DataFrame or Dataset
+        The data for :func:`rankeval_pd.random_cdf`, or its result for one n. A second table can
+        follow a result: that of :func:`rankeval_pd.random_bound`.
     p : float or list of float
         Option for data: levels of :func:`rankeval_pd.random_bound` to mark. For each p, the plot
         shows a line at 1 - p and a mark at its intersection with each distribution function.

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partialmethod
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import category
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from rankeval_pd.errors import check_choice, listed
+from rankeval_pd.errors import check_flag, listed
 from rankeval_pd.words import percent_of
 
 if TYPE_CHECKING:
@@ -133,26 +132,20 @@ def cycle(colors: Any = None, count: int = MOST) -> list[Any]:
         return [scale(x) for x in np.linspace(0.05, 0.95, max(count, 2))]
     if is_color_like(colors):
         return [colors]
-    try:
-        return list(import_module("seaborn").color_palette(colors, count))
-    except (ImportError, ValueError):
-        raise ValueError(
-            f"colors={colors!r} is neither a color nor a palette of matplotlib or seaborn. Pass a "
-            "name such as 'tab10' or 'viridis', a list of colors, or a mapping from names to "
-            "colors."
-        ) from None
+    raise ValueError(
+        f"colors={colors!r} is neither a color nor a palette of matplotlib. Pass a name such as"
+        " 'tab10' or 'viridis', a list of colors, or a mapping from names to colors."
+    )
 
 
 # ---- The look of a plot: names, colors, highlights, and keywords for artists
-
-LEGENDS = (None, True, False, "outside", "figure")
 
 
 @dataclass(frozen=True)
 class Look:
     """The requested look of a plot."""
 
-    legend: bool | str | None = None
+    legend: bool | None = None
     colors: Any = None
     labels: Mapping[Any, str] | None = None
     highlight: Any = None
@@ -161,28 +154,12 @@ class Look:
     highlighted: list[Hashable] = field(init=False)  #: empty if no name is highlighted
 
     def __post_init__(self) -> None:
-        from matplotlib import rcParams
-        from matplotlib.cbook import is_math_text
-        from matplotlib.mathtext import MathTextParser
-
-        if self.legend not in (None, True, False):
-            check_choice("legend", self.legend, LEGENDS)  # type: ignore[arg-type]
+        check_flag("legend", self.legend, none=True)
         if self.labels is not None and not isinstance(self.labels, Mapping):
             raise TypeError(
                 f"labels={self.labels!r} is of type {type(self.labels).__name__}: pass a mapping "
                 "from names to labels, as in {'G2': 'log-likelihood'}."
             )
-        for text in map(str, (*(self.labels or {}).values(), self.title or "")):
-            if rcParams["text.usetex"] or not is_math_text(text):
-                continue
-            try:
-                MathTextParser("path").parse(text)
-            except ValueError as error:
-                why = str(error).splitlines()[-1]
-                raise ValueError(
-                    f"labels or title: {text!r} contains math that matplotlib cannot parse ({why})."
-                    " Correct the text, or escape dollar signs as \\$."
-                ) from None
         highlighted: list[Hashable] = [] if self.highlight is None else [self.highlight]
         if np.iterable(self.highlight) and not isinstance(self.highlight, str):
             highlighted = [*self.highlight]
@@ -362,22 +339,21 @@ def digits_for(width: float) -> int:
     return int(np.clip(np.ceil(-np.log10(width / 4.0)), 0, 6))
 
 
-def number(value: float, digits: int, *, signed: bool = False) -> str:
+def number(value: float, digits: int) -> str:
     """Format a number with the given number of decimals and a true minus sign."""
     if np.isnan(value):
         return "–"
     if np.isinf(value):
         return {np.inf: "∞"}.get(value, "−∞")
-    sign = "+" * signed
-    text = f"{value:{sign},.{digits}f}"
+    text = f"{value:,.{digits}f}"
     plain = text.lstrip("+-")
     return plain if not float(plain.replace(",", "")) else text.replace("-", "−")
 
 
-def interval_text(low: float, high: float, digits: int, *, signed: bool = False) -> str:
+def interval_text(low: float, high: float, digits: int) -> str:
     """Format an interval, such as 0.26–0.32 or −0.05 to 0.05."""
-    between = "–" if low >= 0.0 and not signed else " to "
-    return f"{number(low, digits, signed=signed)}{between}{number(high, digits, signed=signed)}"
+    between = "–" if low >= 0.0 else " to "
+    return f"{number(low, digits)}{between}{number(high, digits)}"
 
 
 def compact(value: float, _: object = None) -> str:

@@ -18,7 +18,6 @@ import xarray as xr
 from rankeval_pd.doors import frame_of, read_frame
 from rankeval_pd.errors import (
     argument_check,
-    checked_call,
     held,
     hushed,
     no_table,
@@ -153,27 +152,8 @@ def seen(sizes: Sequence[int]) -> list[int] | None:
     return sorted({int(n) + 1 for size in sizes for n in some(size, _POINTS)})
 
 
-@checked_call
 def shown(table: pd.DataFrame | xr.Dataset) -> list[int]:
-    """Return the list sizes that a plot of the table shows.
-
-    Parameters
-    ----------
-    table : DataFrame or Dataset
-        A table that contains the column ``n``.
-
-    Returns
-    -------
-    list of int
-        All list sizes in the table, or evenly spaced ones if there are many.
-
-    Examples
-    --------
-    >>> import rankeval_pd
-    >>> table = rankeval_pd.datasets.simulate_candidates(500).rankeval.nbest_precision([10, 20])
-    >>> rankeval_pd.plotting.shown(table)
-    [10, 20]
-    """
+    """Return the list sizes in the table, or evenly spaced ones if there are many."""
     n = np.unique(np.asarray(table["n"]))
     if len(n) > _BAND_POINTS:
         n = n[some(len(n), _BAND_POINTS)]
@@ -187,18 +167,11 @@ def is_log(log: bool | None, n: Any) -> bool:
     return float(np.max(n)) > LARGE_RATIO * max(float(np.min(n)), 1.0)
 
 
-def totals_of(table: pd.DataFrame) -> tuple[float, float]:
-    """Return the numbers of candidates and true positives; NaN if unknown.
-
-    Both follow from recall = tp / N+ and precision / lift = N+ / N if there are true positives.
-    """
-    tidy(table, "recall", "nbest_precision")
+def positives_of(table: pd.DataFrame) -> float:
+    """Return the number of true positives, n precision / recall; NaN if unknown."""
     told = table[(table["precision"] > 0) & (table["recall"] > 0)]
-    if told.empty:
-        return np.nan, np.nan
-    row = told.iloc[0]
-    positive = row["n"] * row["precision"] / row["recall"]
-    return float(positive * row["lift"] / row["precision"]), float(positive)
+    found = told["n"] * told["precision"] / told["recall"]
+    return float(found.iloc[0]) if len(found) else np.nan
 
 
 def priors_of(table: pd.DataFrame) -> list[float]:
@@ -359,7 +332,7 @@ class Look(TypedDict, total=False):
     """Keywords for all plots."""
 
     ax: Axes | Any
-    legend: bool | Literal["outside", "figure"] | None
+    legend: bool | None
     colors: Any
     labels: Mapping[Any, str] | None
     highlight: Any
@@ -408,20 +381,10 @@ class PlotOptions(AnyRoles, Look, total=False):
     simultaneous: bool
     overlap: bool
     log: bool | None
-    # levels or list sizes to draw beside the curves of data, or tables beside a table
     bands: Any
     isolines: Any
     crossovers: Any
     area: Drawable | None
-    ideal: Drawable | None
-    band: Drawable | None
-    bound: Drawable | None
-    envelope: Drawable | None
-    precision: Drawable | None
-    samples: Drawable | None
-    together: Drawable | None
-    thresholds: Drawable | None
-    whole: Drawable | None
 
 
 class PublicPlot(Protocol):
@@ -439,13 +402,12 @@ SHARED = """    ax : Axes or array of Axes, optional
         The axes to draw on. By default, a new figure is created. Pass one Axes per group. The
         layout of an existing figure is kept. With ``layout="constrained"``, names are placed
         beside or above the axes. Without a layout engine, names are placed inside the axes.
-    legend : bool, "outside" or "figure", optional
-        The kind of legend. True draws an ordinary legend, "outside" a legend on the right, and
-        "figure" one legend below the figure (:func:`rankeval_pd.plotting.shared_legend`). False
-        omits all names. By default, names are written at the ends of lines, or in a key.
+    legend : bool, optional
+        True draws an ordinary legend, below the figure if there are groups. False omits all names.
+        By default, names are written at the ends of lines, in a key, or above the panels.
     colors : mapping, list or str, optional
-        A mapping from names to colors, a cycle of colors, or the name of a palette in matplotlib
-        or seaborn. The default is the style's ``axes.prop_cycle`` if set, otherwise a cycle for
+        A mapping from names to colors, a cycle of colors, or the name of a palette in matplotlib.
+        The default is the style's ``axes.prop_cycle`` if set, otherwise a cycle for
         color-blind readers. A color depends on the position of a name among all names in the data.
     labels : mapping, optional
         Labels for names, such as ``{"G2": "log-likelihood"}``. Labels can contain mathematical
@@ -490,16 +452,18 @@ class Plot:
         return self.made_by or self.method.__name__
 
     @cached_property
-    def beside(self) -> list[inspect.Parameter]:
-        """The tables that can be drawn beside a table."""
-        drawn = [*inspect.signature(self.draw).parameters.values()][2:]
-        return [p for p in drawn if p.kind is p.POSITIONAL_OR_KEYWORD]
+    def beside(self) -> dict[str, inspect.Parameter]:
+        """The named tables that can be drawn beside a table."""
+        return self._drawn_as(inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
     @cached_property
     def options(self) -> dict[str, inspect.Parameter]:
         """The plot's own options for drawing."""
-        drawn = inspect.signature(self.draw).parameters
-        return {name: p for name, p in drawn.items() if p.kind is p.KEYWORD_ONLY}
+        return self._drawn_as(inspect.Parameter.KEYWORD_ONLY)
+
+    def _drawn_as(self, kind: Any) -> dict[str, inspect.Parameter]:
+        drawn = [*inspect.signature(self.draw).parameters.values()][2:]  # canvas and table
+        return {p.name: p.replace(kind=p.KEYWORD_ONLY) for p in drawn if p.kind is kind}
 
     @cached_property
     def asked(self) -> dict[str, inspect.Parameter]:
@@ -521,9 +485,8 @@ class Plot:
         for name, kind in Look.__annotations__.items():
             annotation = getattr(kind, "__forward_arg__", kind)
             look[name] = inspect.Parameter(name, keyword, default=None, annotation=annotation)
-        beside = {p.name: p.replace(kind=keyword) for p in self.beside}
         roles = {name: keywords.pop(name) for name in [*keywords] if name in MEANINGS}
-        every = {**named, **beside, **keywords, **self.options, **look, **roles}
+        every = {**named, **self.beside, **keywords, **self.options, **look, **roles}
         return inspect.Signature([*every.values()], return_annotation="Axes")
 
     def docstring(self) -> str:
@@ -573,7 +536,7 @@ class Plot:
         """Draw a table of the method; refuse arguments that would make another table."""
         named = dict(zip(self.asked, [table, *beside], strict=False))
         given = {name: x for name, x in named.items() if name != "data" and not _stands_beside(x)}
-        known = {*self.options, *UNLESS_GIVEN, *(p.name for p in self.beside)}
+        known = {*self.options, *UNLESS_GIVEN, *self.beside}
         given |= {name: x for name, x in options.items() if name not in known}
         for name, value in given.items():
             if name not in self.asked:
@@ -587,12 +550,11 @@ class Plot:
 
     def of_data(self, data: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Any:
         """Draw the tables that the method makes from data."""
-        for table in self.beside:
-            if table.name in options and table.name not in self.asked:
-                raise TypeError(
-                    f"{table.name}={shown_text(options[table.name])} stands beside a table. Pass it"
-                    f" with the result of {self.maker}, or omit it."
-                )
+        for name in {*self.beside} & {*options} - {*self.asked}:
+            raise TypeError(
+                f"{name}={shown_text(options[name])} stands beside a table. Pass it with the result"
+                f" of {self.maker}, or omit it."
+            )
         ax, look, asked = looks(options)
         if self.tables is not None and "highlight" in inspect.signature(self.tables).parameters:
             asked["highlight"] = look.highlight

@@ -180,9 +180,9 @@ def pairs(canvas: Canvas, table: pd.DataFrame) -> None:
     systems = wins.sort_values(ascending=False, kind="stable").index.tolist()
     width, height = panel_size(ax)
     named = max(3, int(_SIDE * min(width, height) / (1.12 * LEAST)))
-    count = min(len(systems), named)  # the last row represents the remaining systems
-    place = {name: min(k, count - 1) for k, name in enumerate(systems)}
-    folded = len(systems) - count + 1 if len(systems) > count else 0
+    left_out, systems = len(systems[named:]), systems[:named]
+    count = len(systems)
+    table = table[table["system_a"].isin(systems) & table["system_b"].isin(systems)]
     alpha = float(table.attrs.get("alpha", 0.05))
     p = table.get("p_adjusted", table["p_value"]).to_numpy(dtype=float)
     hue = cycle(canvas.look.colors)[0]
@@ -198,17 +198,14 @@ def pairs(canvas: Canvas, table: pd.DataFrame) -> None:
     shares = _are_proportions(table.attrs)
     size = font(ax, "note")
     cells, faces = [], []
-    pairs: dict[tuple[int, int], tuple[float, bool]] = {}
     for a, b, gain, apart in zip(
         table["system_a"], table["system_b"], table["gain"], told, strict=True
     ):
-        i, j = place[a], place[b]
+        i, j = systems.index(a), systems.index(b)
         if i > j:
             i, j, gain = j, i, -gain
-        if i != j and not np.isnan(gain):  # gain over the remaining systems, and its significance
-            least, before = pairs.get((i, j), (np.inf, True))
-            pairs[i, j] = min(gain, least), bool(apart) and before
-    for (i, j), (gain, apart) in pairs.items():
+        if np.isnan(gain):
+            continue
         cells.append(Rectangle((j + 0.03, i + 0.03), 0.94, 0.94))
         face = to_hex(scale(norm(abs(gain)))) if apart else pale
         faces.append(face)
@@ -227,15 +224,12 @@ def pairs(canvas: Canvas, table: pd.DataFrame) -> None:
     canvas.frame()
     ax.spines[:].set_visible(False)
     ax.grid(visible=False)
-    shown = [canvas.text(name) for name in systems[: count - (folded > 0)]]
-    if folded:
-        shown.append(f"{folded:,} more")
     size = font(ax, "name")
     if cell < 1.15 * size:
         size = LEAST
     look = {"ha": "right", "va": "center", "fontsize": size, "color": ink.fg}
-    for k, name in enumerate(shown):  # on the diagonal, to the left of the cells
-        text = cut_text(name, size, k * cell + 0.22 * width)
+    for k, name in enumerate(systems):  # on the diagonal, to the left of the cells
+        text = cut_text(canvas.text(name), size, k * cell + 0.22 * width)
         write(ax, text, (k + 1, k + 0.5), (-4, 0), annotation_clip=True, **look)
     if told.any():
         # the color scale in the empty corner
@@ -262,11 +256,8 @@ def pairs(canvas: Canvas, table: pd.DataFrame) -> None:
         f"Color: {_what(table.attrs)} of the row over the column, if {condition}; pale gray: not"
         f" significant at {percent_of(alpha)}."
     )
-    if folded:
-        canvas.tell(
-            f"Last column: the smallest gain over {folded:,} more systems, in color if all gains"
-            " are significant."
-        )
+    if left_out:
+        canvas.tell(f"The {left_out:,} systems that beat the fewest others are not shown.")
 
 
 def _are_proportions(attrs: Mapping[Any, Any]) -> bool:
@@ -311,9 +302,9 @@ def confidence(canvas: Canvas, table: pd.DataFrame, thresholds: pd.DataFrame | N
 
     Parameters
     ----------
-    thresholds : DataFrame or Dataset, optional
-        A table to draw beside a table: the result of :func:`rankeval_pd.gain_threshold`, drawn as
-        lines with intervals.
+    data : DataFrame or Dataset
+        The data for :func:`rankeval_pd.paired_bootstrap`, or its result, which the result of
+        :func:`rankeval_pd.gain_threshold` can follow. Thresholds are drawn as lines with intervals.
 
     Notes
     -----
@@ -423,15 +414,15 @@ def confidence(canvas: Canvas, table: pd.DataFrame, thresholds: pd.DataFrame | N
     forms=["items"],
 )
 def gain_by_size(
-    canvas: Canvas, table: pd.DataFrame, thresholds: pd.DataFrame | None = None
+    canvas: Canvas, table: pd.DataFrame, thresholds: pd.DataFrame | None = None, /
 ) -> None:
     """Draw gains and gain thresholds against the size of the test set.
 
     Parameters
     ----------
-    thresholds : DataFrame or Dataset, optional
-        A table to draw beside a table: the result of :func:`rankeval_pd.gain_threshold`, drawn as
-        lines with intervals.
+    data : DataFrame or Dataset
+        The data for :func:`rankeval_pd.gain_by_size`, or its result, which the result of
+        :func:`rankeval_pd.gain_threshold` can follow. Thresholds are drawn as lines with intervals.
 
     Notes
     -----

@@ -1,6 +1,5 @@
 """Plots of two measures over n: curves, strips of significant n, differences, and broken ties."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
@@ -120,17 +119,6 @@ def test_comparison_with_overlap(two):
     ):
         equal(drawn, np.column_stack([compared["n"], values]))
     assert "(scale on the right): share of candidates in both lists" in caption(ax)
-
-
-@pytest.mark.full
-def test_panels_stay_in_the_place_that_was_chosen_by_hand(two):
-    ax = plt.figure().add_axes((0.2, 0.3, 0.6, 0.5))
-    two.rankeval.plot.comparison("good", "poor", [20, 50], ax=ax, simultaneous=False)
-    first, second, third = (panel.get_position() for panel in ax.figure.axes)
-    assert first.y0 > second.y1
-    assert second.y0 > third.y1
-    assert (third.y0, first.y1) == pytest.approx((0.3, 0.8), abs=0.005)
-    assert (first.x0, first.x1) == (second.x0, second.x1) == (third.x0, third.x1)
 
 
 def test_impossible_levels_of_a_picture_are_refused(df):

@@ -21,7 +21,7 @@ from tests.plotting.seen import check_places, entries, laid_out, named, texts, w
 from tests.questions import NAMES, OF_ITEMS, OF_RANKINGS, PLOTS, B, candidates, drawn, items
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
-ALL = sorted(set(plotting.__all__) - {"caption", "shared_legend", "shown"})
+ALL = sorted(set(plotting.__all__) - {"caption", "shared_legend"})
 
 THEMES = {"white": "default", "dark": "dark_background", "gray": "grayscale"}
 SIZES = {"page": (6.4, 4.8), "column": (3.15, 2.36), "grid": (6.4, 4.8)}

@@ -107,10 +107,9 @@ def test_numbers_are_written_as_in_print():
     assert [number(x, 2) for x in (0.256, -0.05, -0.001, 1234.5, np.nan, -np.inf)] == [
         "0.26", "−0.05", "0.00", "1,234.50", "–", "−∞",
     ]  # fmt: skip
-    assert [number(x, 0, signed=True) for x in (10.2, -3.0, 0.2)] == ["+10", "−3", "0"]
+    assert [number(x, 0) for x in (10.2, -3.0, 0.2)] == ["10", "−3", "0"]
     assert interval_text(0.26, 0.32, 2) == "0.26–0.32"
     assert interval_text(-0.05, 0.05, 2) == "−0.05 to 0.05"
-    assert interval_text(1.0, 3.0, 0, signed=True) == "+1 to +3"
     assert [percent(x) for x in (0.11, 0.0995, 0.098, 0.0095, 0.0043, 1.0)] == [
         "11%", "10%", "9.8%", "0.9%", "0.43%", "100%",
     ]  # fmt: skip
