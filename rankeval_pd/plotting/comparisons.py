@@ -128,8 +128,7 @@ def comparison(
     ----------
     data : DataFrame or Dataset
         The data for :func:`rankeval_pd.compare`, or its result. A second table can follow a
-        result: that of :func:`rankeval_pd.compare` with adjusted p-values, or that of
-        :func:`rankeval_pd.difference_band`.
+        result: that of :func:`rankeval_pd.compare` with adjusted p-values.
     simultaneous : bool
         Option for data: whether to add a comparison adjusted by "max-t" over the visible list
         sizes. This option applies only if ``adjust`` is None.
@@ -232,24 +231,17 @@ def _findings(table: pd.DataFrame, together: Any) -> list[_Finding]:
         together = table
     if together is None:
         return listed
-    if "band_low" in together:
-        needed = "measure_a measure_b n band_low band_high"
-        other = table_of(together, needed, "difference_band")
-        words = f"the {level_before(other.attrs)}simultaneous band excludes 0"
-        other = other[(other["band_low"] > 0) | (other["band_high"] < 0)]
-    else:
-        needed = "measure_a measure_b n significant"
-        other = table_of(together, needed, "compare with adjust=...")
-        adjust, alpha = str(other.attrs.get("adjust")), other.attrs.get("alpha")
-        words = ADJUSTED.get(adjust, adjust)
-        if alpha:
-            words += f" at {percent_of(alpha)}"
-        draws = other.attrs.get("n_resamples")
-        if adjust == "max-t" and draws is not None and draws < 999:
-            words += f" ({draws} resamples)"
-        other = other[other["significant"].astype(bool)]
-    keys = [name for name in ("measure_a", "measure_b", "n") if name in other]
-    hits = pd.MultiIndex.from_frame(table[keys]).isin(pd.MultiIndex.from_frame(other[keys]))
+    keys = ["measure_a", "measure_b", "n"]
+    other = table_of(together, " ".join([*keys, "significant"]), "compare with adjust=...")
+    adjust, alpha = str(other.attrs.get("adjust")), other.attrs.get("alpha")
+    words = ADJUSTED.get(adjust, adjust)
+    if alpha:
+        words += f" at {percent_of(alpha)}"
+    draws = other.attrs.get("n_resamples")
+    if adjust == "max-t" and draws is not None and draws < 999:
+        words += f" ({draws} resamples)"
+    other = other.loc[other["significant"].astype(bool), keys]
+    hits = pd.MultiIndex.from_frame(table[keys]).isin(pd.MultiIndex.from_frame(other))
     words += ", simultaneously for all n"
     return [*listed, _Finding(pd.Series(hits, table.index), words, together=True)]
 
@@ -354,17 +346,13 @@ def _draw_difference(
 ) -> None:
     """Draw the difference between the two curves, with the interval of the main table."""
     a, b = (pair[f"measure_{s}"].iloc[0] for s in "ab")
-    found, limits, words = pair, ["ci_low", "ci_high"], "interval, separately at each n"
-    bands = [["band_low", "band_high"], limits]
-    known = [x for x in bands if together is not None and {*x} <= {*together}]
-    if known and together is not None:
-        found, limits = table_of(together, "measure_a n", ""), known[0]
-        words = "simultaneous band for all n"
+    found, words = pair, "interval, separately at each n"
+    if together is not None and "ci_low" in together:
+        found, words = table_of(together, "measure_a n", ""), "simultaneous band for all n"
+        found = found[(found["measure_a"] == a) & (found["measure_b"] == b)]
     elif pair.attrs.get("adjust") is not None:
         words = "interval, adjusted like the test"
-    level = level_before(found.attrs) or level_before(pair.attrs)
-    if "measure_a" in found:
-        found = found[(found["measure_a"] == a) & (found["measure_b"] == b)]
+    level = level_before(found.attrs)
     short = len(rows[a]) and rows[a]["n"].min() >= FIRST > pair["n"].min()
     if short:
         found = found[found["n"] >= FIRST]
@@ -373,8 +361,8 @@ def _draw_difference(
     ink = part.ink
     part.rule(0.0)
     across = found["n"].to_numpy(dtype=float)
-    if limits[0] in found and found[limits[0]].notna().any():
-        least, most = found[limits].to_numpy(dtype=float).T
+    if "ci_low" in found and found["ci_low"].notna().any():
+        least, most = found[["ci_low", "ci_high"]].to_numpy(dtype=float).T
         if len(found) > FEW:
             shade = {"color": ink.fg, "alpha": 0.16, "linewidth": 0, "zorder": 1.5}
             low.fill_between(across, least, most, **shade)
@@ -384,18 +372,17 @@ def _draw_difference(
             low.vlines(across, least, most, color=ink.fg, linewidth=1.1, alpha=0.75)
         name = f"{canvas.text(a)} − {canvas.text(b)}"
         canvas.tell(f"Lower panel: {name} in percentage points, with the {level}{words}.")
-        if "difference" in found and len(found) > FEW:
+        if len(found) > FEW:
             # wide intervals for short lists would flatten the rest
             bottom = min(np.nanquantile(least, 0.03), found["difference"].min())
             top = max(np.nanquantile(most, 0.97), found["difference"].max())
             low.set_ylim(bottom - 0.05 * (top - bottom), top + 0.05 * (top - bottom))
             if min(least.min(), -most.max()) < min(bottom, -top):
                 canvas.tell("The band for short lists extends beyond the panel.")
-    if "difference" in found:
-        look = {"color": ink.fg, "linewidth": LINE, "zorder": 3, "label": "_difference"}
-        if len(found) <= FEW:
-            look |= {"marker": "o", "markersize": 3.5}
-        low.plot(across, found["difference"], **look)
+    look = {"color": ink.fg, "linewidth": LINE, "zorder": 3, "label": "_difference"}
+    if len(found) <= FEW:
+        look |= {"marker": "o", "markersize": 3.5}
+    low.plot(across, found["difference"], **look)
     part.frame(ylabel="difference\n(points)")
     set_ticks(low.yaxis, in_points, 4.0)
     set_ticks(low.xaxis, compact, 5.0)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import itertools
+from collections.abc import Hashable, Iterable
 from functools import partial
 from typing import Any, Unpack
 
@@ -35,8 +36,35 @@ from rankeval_pd.roles import ItemRoles
 from rankeval_pd.stats import Items
 from rankeval_pd.systems.tests import paired_bootstrap
 
+# ---- Values of pairs of systems on each item, and the gains of one over the other
+_VALUES = "system_a system_b item value_a value_b gain"
+_Group = tuple[Items, dict[Any, Any], list[Hashable], pd.Index]
+
+
+def _groups_of_items(data: Any, roles: Any) -> list[_Group]:
+    """Return the items and the key of each group, and the names of systems and items."""
+    frame, named = frame_of(data, roles, "items")
+    table = read_items(frame, item_roles(named))
+    keys = table.keys.to_dict("records") if table.keys.shape[1] else [{}]
+    return [
+        (table.items(rows), key, table.systems, table.labels[rows])
+        for rows, key in zip(table.members, keys, strict=True)
+    ]
+
+
+def _values_of(groups: list[_Group], pairs: Iterable[tuple[Any, Any]]) -> list[pd.DataFrame]:
+    """Return the values of these pairs of systems on each item, and the gains."""
+    parts = []
+    for (found, key, names, labels), (a, b) in itertools.product(groups, pairs):
+        scores = found.score(found.statistics)
+        first, second = scores[names.index(a)], scores[names.index(b)]
+        values = {"value_a": first, "value_b": second, "gain": found.sign * (first - second)}
+        columns = {**key, "system_a": a, "system_b": b, "item": labels, **values}
+        parts.append(pd.DataFrame(columns))
+    return parts
+
+
 # ---- Gains of one system over another on each item
-DIFFERENCES = "item gain system_a system_b"
 _BARS = 400  # more bars than this are drawn as an area, which looks the same
 _NAMED = 3  # number of queries named on each side of the diagonal
 _PAIRS = 6  # largest number of pairs of systems in one figure, across all groups
@@ -46,49 +74,35 @@ def _with_gains(
     data: Data, a: Hashable = None, b: Hashable = None, **asked: Any
 ) -> tuple[Any, Any]:
     """Return the gain on each item, and the gain over all items."""
-    roles = roles_in(asked)
     items: Any = as_items(data)
     by_query = isinstance(data, pd.DataFrame) and "query" in data.index.names
-    read = groups_of_items(items, roles)
-    systems = max((len(names) for _, _, names, _ in read), default=0)
+    groups = _groups_of_items(items, roles_in(asked))
+    systems = max((len(names) for _, _, names, _ in groups), default=0)
     count = systems - 1 if a is not None else systems * (systems - 1) // 2
-    if b is None and count * len(read) > _PAIRS:
+    if b is None and count * len(groups) > _PAIRS:
         raise ValueError(
-            f"there are {count:,} pairs of systems{' in each group' * (len(read) > 1)}, but this"
+            f"there are {count:,} pairs of systems{' in each group' * (len(groups) > 1)}, but this"
             f" plot has at most {_PAIRS} panels. Pass a and b to choose a pair, or draw all pairs"
             " with plot.pairs()."
         )
-    whole: Any = paired_bootstrap(items, a, b, **asked)
     needed = "system_a system_b gain ci_low ci_high"
-    pairs = tidy(whole, needed, "paired_bootstrap")
-    own: list[str] = [*DIFFERENCES.split()]
-    parts = []
-    for found, key, names, labels in read:  # the gain for each pair of systems on each item
-        scores = found.sign * found.score(found.statistics)
-        for one, other in pairs[["system_a", "system_b"]].drop_duplicates().to_numpy(dtype=object):
-            here = pairs[(pairs["system_a"] == one) & (pairs["system_b"] == other)]
-            if key and not (here[list(key)] == pd.Series(key)).all(axis=1).any():
-                continue
-            gain = scores[names.index(one)] - scores[names.index(other)]
-            columns = {**key, "system_a": one, "system_b": other, "item": labels, "gain": gain}
-            parts.append(pd.DataFrame(columns))
-    table = pd.concat(parts, ignore_index=True)
-    several = len(pairs[["system_a", "system_b"]].drop_duplicates()) > 1
-    batch: list[Any] = [name for name in table if name not in own]
-    pairs = pairs[[*batch, *needed.split()]]
-    if several:  # one panel per pair
-        for rows in (table, pairs):
+    whole = tidy(paired_bootstrap(items, a, b, **asked), needed, "paired_bootstrap")
+    pairs = whole[["system_a", "system_b"]].drop_duplicates()
+    table = pd.concat(_values_of(groups, [*pairs.itertuples(index=False)]), ignore_index=True)
+    batch = [*groups[0][1]]
+    results = table[[*batch, *_VALUES.split()]], whole[[*batch, *needed.split()]]
+    if len(pairs) > 1:  # one panel per pair
+        for rows in results:
             panels = rows["system_a"].astype(str) + " − " + rows["system_b"].astype(str)
             rows.insert(len(batch), "systems", panels)
-    table = table[[*batch, *["systems"] * several, *own]]
     unit = "queries" if items is not data or by_query else "items"
-    table.attrs, pairs.attrs = {**whole.attrs, "unit": unit}, dict(whole.attrs)
-    return table, pairs
+    results[0].attrs, results[1].attrs = {**whole.attrs, "unit": unit}, dict(whole.attrs)
+    return results
 
 
 @plot_of(
     paired_bootstrap,
-    DIFFERENCES,
+    "system_a system_b item gain",
     tables=_with_gains,
     made_by="plot.paired_differences",
     forms=["items"],
@@ -200,22 +214,7 @@ def paired_differences(
     ax.spines["bottom"].set_visible(False)
 
 
-_Group = tuple[Items, dict[Any, Any], list[Hashable], pd.Index]
-
-
-def groups_of_items(data: Any, roles: Any) -> list[_Group]:
-    """Return the items and the key of each group, and the names of systems and items."""
-    frame, named = frame_of(data, roles, "items")
-    table = read_items(frame, item_roles(named))
-    keys = table.keys.to_dict("records") if table.keys.shape[1] else [{}]
-    return [
-        (table.items(rows), key, table.systems, table.labels[rows])
-        for rows, key in zip(table.members, keys, strict=True)
-    ]
-
-
 # ---- Search: two runs compared by query, and interpolated precision
-_VALUES = "item system_a system_b value_a value_b"
 _APART = 4.0  # distance in points between a dot and its name
 
 
@@ -231,40 +230,35 @@ def _values_of_pairs(
         Column roles.
     """
     asked = each_metric(data)
-    parts, kinds = [], []
+    parts = []
     for metric, one in asked:
         items: Any = as_items(one)
         of = items.attrs.get("metric") if isinstance(items, pd.DataFrame) else None
-        kinds.append((of or "score", "queries" if items is not one or of else "items"))
-        of_metric = {} if metric is None else {"metric": metric}
-        first, second = a, b
-        for found, key, names, labels in groups_of_items(items, roles):
-            if first is None and second is None and len(names) == 2:
-                first, second = names
-            pair = {"a": first, "b": second}
-            if None in pair.values():
-                raise ValueError(
-                    f"a={first!r}, b={second!r}: pass two of the systems {listed(names)}."
-                )
-            for role, name in pair.items():
-                if name not in names:
-                    raise unknown_name(role, name, names)
-            scores = found.score(found.statistics)
-            columns = {**of_metric, **key, "item": labels}
-            columns |= {f"system_{role}": name for role, name in pair.items()}
-            columns |= {f"value_{role}": scores[names.index(x)] for role, x in pair.items()}
-            parts.append(pd.DataFrame(columns))
+        groups = _groups_of_items(items, roles)
+        names = groups[0][2]
+        if a is None and b is None and len(names) == 2:
+            a, b = names
+        if a is None or b is None:
+            raise ValueError(f"a={a!r}, b={b!r}: pass two of the systems {listed(names)}.")
+        for role, name in (("a", a), ("b", b)):
+            if name not in names:
+                raise unknown_name(role, name, names)
+        for part in _values_of(groups, [(a, b)]):
+            if len(asked) > 1:
+                part.insert(0, "metric", metric)
+            parts.append(part)
     table = pd.concat(parts, ignore_index=True)
-    of, unit = kinds[0]
-    if len(asked) == 1:
-        table = table.drop(columns="metric", errors="ignore")
-    else:
-        of = "value"
-    table.attrs = {"unit": unit, "of": of}
+    table.attrs["unit"] = "queries" if items is not one or of else "items"
+    table.attrs["of"] = "value" if len(asked) > 1 else of or "score"
     return table
 
 
-@plot_of(_values_of_pairs, _VALUES, made_by="plot.queries", forms=["items"])
+@plot_of(
+    _values_of_pairs,
+    "system_a system_b item value_a value_b",
+    made_by="plot.queries",
+    forms=["items"],
+)
 def queries(canvas: Canvas, table: pd.DataFrame) -> None:
     """Plot two runs against each other, with one dot per query, and label outliers.
 

@@ -58,19 +58,6 @@ def test_comparison_draws_the_table(two):
     assert "good − poor in percentage points, with the 95% interval, adjusted like" in caption(ax)
 
 
-@pytest.mark.full
-def test_a_simultaneous_band_marks_where_it_excludes_0(two):
-    n = range(100, 400)
-    table = two.rankeval.compare("good", "poor", n)
-    band = two.rankeval.difference_band("good", "poor", n)
-    ax = plotting.comparison(table, band)
-    bars = to_mark(ax, table, table["significant"], band["band_low"] > 0)
-    assert_equal(marked(ax, table["n"]), bars)
-    equal(limits(ax.figure.axes[2]), band[["band_low", "band_high"]])
-    assert "the 95% simultaneous band excludes 0, simultaneously for all n" in caption(ax)
-    assert "with the 95% simultaneous band for all n" in caption(ax)
-
-
 def test_n_with_gaps_are_marked_one_by_one(two):
     table = two.rankeval.compare("good", "poor", [50, 100, 300])
     _, strip, below = plotting.comparison(table).figure.axes
