@@ -27,13 +27,6 @@ ax = rankings.plot.precision(range(50, 1501), measures=["G2", "t"], target="nbes
 print(rankeval_pd.plotting.caption(ax))
 
 # %%
-# Recall on the x axis:
-
-rankings.plot.precision(
-    range(50, 1501), measures=["G2", "t"], x="recall", target="nbest"
-)
-
-# %%
 # One measure with a simultaneous band:
 
 rankings.plot.precision(range(50, 1501), measures="G2", target="nbest")
