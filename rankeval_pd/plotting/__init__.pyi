@@ -19,10 +19,8 @@ from .items import queries as queries
 from .lists import precision as precision
 from .lists import random_bound as random_bound
 from .lists import random_cdf as random_cdf
-from .panels import shown as shown
 from .systems import calibration as calibration
 from .systems import confidence as confidence
-from .systems import critical_difference as critical_difference
 from .systems import gain_by_size as gain_by_size
 from .systems import pairs as pairs
 

@@ -376,7 +376,8 @@ def _with_references(
         if isolines is not None:
             lines = isolines_of(data, isolines, space, **roles)
         if space == "gain" and np.max(np.asarray(curve["n"]), initial=0) > 0:
-            ideal = random_bound(data, 0.5, 1, **{**pooled, "groups": None})
+            ungrouped: Any = {**pooled, "groups": None}
+            ideal = random_bound(data, 0.5, 1, **ungrouped)
         if space in _AREAS:
             areas = area_of(data, _AREAS[space], **roles)
     return curve, ideal, drawn_bands, lines, marks, areas

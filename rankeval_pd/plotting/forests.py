@@ -83,7 +83,7 @@ def draw_forest(
     """Draw a dot and an interval for each name, with numbers and tie bars on the right.
 
     The rows are sorted from best to worst. They have the columns name, value, low, high, accent
-    (whether the row is highlighted), letters if there are ties, and additional columns of text. If
+    (whether the row is highlighted), rank if there are ranks, and letters if there are ties. If
     there is not enough room, only the first and the highlighted rows are drawn, and the remaining
     values are ticks in a single row.
     """
@@ -146,10 +146,10 @@ def draw_forest(
     room = width - left - max(0.30 * width, 60.0) - 18.0
     if ax.figure.get_layout_engine() is None:  # the layout reserves no space
         room = (ax.figure.bbox.x1 - ax.bbox.x1) * 72.0 / ax.figure.dpi
-    value, limits = _values_and_limits(rows, percent=percent)
-    columns = {header: value}
-    for title in rows.columns.difference(["name", *_ESTIMATES, "accent", "letters"]):
-        columns[title] = rows[title].tolist()
+    texts, limits = _values_and_limits(rows, percent=percent)
+    columns = {header: texts}
+    if "rank" in rows:
+        columns["rank"] = rows["rank"].tolist()
     columns[interval_header(level)] = limits  # the first to be omitted
     _write_columns(canvas, columns, list(rows.get("letters", ())), letters, room)
 

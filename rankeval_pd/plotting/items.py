@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Sequence
 from functools import partial
 from typing import Any, Unpack
 
@@ -52,7 +52,7 @@ def _groups_of_items(data: Any, roles: Any) -> list[_Group]:
     ]
 
 
-def _values_of(groups: list[_Group], pairs: Iterable[tuple[Any, Any]]) -> list[pd.DataFrame]:
+def _values_of(groups: list[_Group], pairs: Sequence[Sequence[Any]]) -> list[pd.DataFrame]:
     """Return the values of these pairs of systems on each item, and the gains."""
     parts = []
     for (found, key, names, labels), (a, b) in itertools.product(groups, pairs):
@@ -76,7 +76,7 @@ def _with_gains(
     """Return the gain on each item, and the gain over all items."""
     items: Any = as_items(data)
     by_query = isinstance(data, pd.DataFrame) and "query" in data.index.names
-    groups = _groups_of_items(items, roles_in(asked))
+    groups: list[_Group] = _groups_of_items(items, roles_in(asked))
     systems = max((len(names) for _, _, names, _ in groups), default=0)
     count = systems - 1 if a is not None else systems * (systems - 1) // 2
     if b is None and count * len(groups) > _PAIRS:
@@ -85,11 +85,11 @@ def _with_gains(
             f" plot has at most {_PAIRS} panels. Pass a and b to choose a pair, or draw all pairs"
             " with plot.pairs()."
         )
-    needed = "system_a system_b gain ci_low ci_high"
+    needed: str = "system_a system_b gain ci_low ci_high"
     whole = tidy(paired_bootstrap(items, a, b, **asked), needed, "paired_bootstrap")
-    pairs = whole[["system_a", "system_b"]].drop_duplicates()
-    table = pd.concat(_values_of(groups, [*pairs.itertuples(index=False)]), ignore_index=True)
-    batch = [*groups[0][1]]
+    pairs = whole[["system_a", "system_b"]].drop_duplicates().to_numpy(dtype=object).tolist()
+    table: pd.DataFrame = pd.concat(_values_of(groups, pairs), ignore_index=True)
+    batch: list[Any] = [*groups[0][1]]
     results = table[[*batch, *_VALUES.split()]], whole[[*batch, *needed.split()]]
     if len(pairs) > 1:  # one panel per pair
         for rows in results:

@@ -196,7 +196,7 @@ _NAMES = ("measure", "measure_a", "measure_b")
 def looks(options: Mapping[str, Any]) -> tuple[Any, Look_of_look, dict[str, Any]]:
     """Check the keywords shared by all plots, and return the other options, too."""
     rest = dict(options)
-    shared = {name: rest.pop(name) for name in UNLESS_GIVEN if name in rest}
+    shared = {name: rest.pop(name) for name in LOOK if name in rest}
     ax = shared.pop("ax", None)
     look = Look_of_look(**shared)
     if ax is not None:
@@ -395,7 +395,12 @@ class PublicPlot(Protocol):
         ...
 
 
-UNLESS_GIVEN: dict[str, Any] = dict.fromkeys(Look.__annotations__)  # of the shared keywords
+LOOK = {
+    name: inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind.__forward_arg__
+    )
+    for name, kind in Look.__annotations__.items()
+}
 
 # documentation of the shared keywords
 SHARED = """    ax : Axes or array of Axes, optional
@@ -471,23 +476,15 @@ class Plot:
         asked = dict(inspect.signature(self.method).parameters)
         if self.tables is not None:
             for name, p in inspect.signature(self.tables).parameters.items():
-                if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) and name not in UNLESS_GIVEN:
+                if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) and name not in LOOK:
                     asked[name] = p
         return asked
 
     def signature(self) -> inspect.Signature:
         """Return the signature, with the options of the plot and the arguments of the method."""
-        named, keywords = {}, {}
-        for name, p in self.asked.items():
-            (keywords if p.kind is p.KEYWORD_ONLY else named)[name] = p
-        look = {}
-        keyword = inspect.Parameter.KEYWORD_ONLY
-        for name, kind in Look.__annotations__.items():
-            annotation = getattr(kind, "__forward_arg__", kind)
-            look[name] = inspect.Parameter(name, keyword, default=None, annotation=annotation)
-        roles = {name: keywords.pop(name) for name in [*keywords] if name in MEANINGS}
-        every = {**named, **self.beside, **keywords, **self.options, **look, **roles}
-        return inspect.Signature([*every.values()], return_annotation="Axes")
+        every = {**self.asked, **self.beside, **self.options, **LOOK}
+        order = sorted(every.values(), key=lambda p: (p.kind, p.name in MEANINGS))  # roles last
+        return inspect.Signature(order, return_annotation="Axes")
 
     def docstring(self) -> str:
         """Return the docstring of ``draw``, with the options of the method and of all plots."""
@@ -536,7 +533,7 @@ class Plot:
         """Draw a table of the method; refuse arguments that would make another table."""
         named = dict(zip(self.asked, [table, *beside], strict=False))
         given = {name: x for name, x in named.items() if name != "data" and not _stands_beside(x)}
-        known = {*self.options, *UNLESS_GIVEN, *self.beside}
+        known = {*self.options, *LOOK, *self.beside}
         given |= {name: x for name, x in options.items() if name not in known}
         for name, value in given.items():
             if name not in self.asked:

@@ -35,3 +35,8 @@ rankings.plot.precision(range(50, 1501), measures="G2", target="nbest")
 # A logarithmic axis for the top of the lists:
 
 rankings.plot.precision(range(10, 1501), measures=["G2", "t"], log=True, target="nbest")
+
+# %%
+# One measure in color:
+
+rankings.plot.precision(range(50, 1501), highlight="MI", target="nbest")

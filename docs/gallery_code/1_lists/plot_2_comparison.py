@@ -36,3 +36,8 @@ rankings.plot.comparison("G2", "t", range(50, 1501), overlap=True)
 # All pairs of measures, each in a row of the strip:
 
 rankings.plot.comparison(n=range(50, 1501))
+
+# %%
+# Tests at the 1% level:
+
+rankings.plot.comparison("G2", "t", range(50, 1501), alpha=0.01)

@@ -45,3 +45,8 @@ rankeval_pd.plotting.shared_legend(figure)
 # A single plot with an ordinary legend:
 
 rankings.plot.roc(legend=True)
+
+# %%
+# Names outside the panel, without a legend:
+
+rankings.plot.roc()
