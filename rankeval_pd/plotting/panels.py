@@ -368,6 +368,7 @@ class PlotOptions(AnyRoles, Look, total=False):
     population: str
     pool: Any
     n_keys: int
+    metrics: Any
     event: Event
     method: LawMethod
     families: Any

@@ -297,7 +297,9 @@ def _with_thresholds(method: Any, data: Data, *args: Any, **options: Any) -> tup
     tables=partial(_with_thresholds, paired_bootstrap),
     forms=["items", "pairs"],
 )
-def confidence(canvas: Canvas, table: pd.DataFrame, thresholds: pd.DataFrame | None = None) -> None:
+def confidence(
+    canvas: Canvas, table: pd.DataFrame, thresholds: pd.DataFrame | None = None, /
+) -> None:
     """Draw the gain of every pair of systems against the confidence, 1 - p.
 
     Parameters

@@ -16,6 +16,7 @@ from matplotlib.colors import to_hex, to_rgba
 from rankeval_pd import plotting
 from rankeval_pd.plotting import caption
 from rankeval_pd.plotting.look import contrast
+from rankeval_pd.plotting.panels import PlotOptions
 from rankeval_pd.roles import MEANINGS
 from tests.plotting.seen import check_places, entries, laid_out, named, texts, written
 from tests.questions import NAMES, OF_ITEMS, OF_RANKINGS, PLOTS, B, candidates, drawn, items
@@ -261,8 +262,9 @@ def test_help_says_what_marks_mean_and_names_every_parameter(name):
     listed = re.findall(r"^(\S.*?) : ", by_name["Parameters"], re.M)
     listed += re.findall(r"^([\w, ]+)$", by_name["Parameters"], re.M)
     known = {one.strip() for line in listed for one in line.split(",")}
-    asked = set(inspect.signature(plot).parameters) - {"options", "order"}
-    assert asked - known - {"roles", *MEANINGS} == set()
+    asked = {*inspect.signature(plot).parameters}
+    assert asked - known - {*MEANINGS} == set()
+    assert asked - {"data", *PlotOptions.__annotations__} == set()  # known to type checkers
 
 
 @pytest.mark.full
