@@ -639,8 +639,8 @@ def _with_gains(
     if b is None and count * len(groups) > _MOST_PAIRS:
         raise ValueError(
             f"there are {count:,} pairs of systems{' in each group' * (len(groups) > 1)}, but this"
-            f" plot has at most {_MOST_PAIRS} panels. Pass a and b to choose a pair, or draw all pairs"
-            " with plot.pairs()."
+            f" plot has at most {_MOST_PAIRS} panels. Pass a and b to choose a pair, or draw all"
+            " pairs with plot.pairs()."
         )
     needed: str = "system_a system_b gain ci_low ci_high"
     whole = tidy(paired_bootstrap(items, a, b, **asked), needed, "paired_bootstrap")

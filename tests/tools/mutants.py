@@ -837,7 +837,6 @@ SEEDED = {
         ("if how.baseline is None:", "if how.baseline is not None:"),
         ("_lower=-table[\"value\"]", "_lower=table[\"value\"]"),
         ("families.get(BASELINE, tests)", "1 + families.get(BASELINE, tests)"),
-        ("\"value_a\": table[\"value\"][:, a]", "\"value_a\": table[\"value\"][:, b]"),
         ("families[BASELINE] = doors.", "families[BASELINE] = 1 + doors."),
         ("[1.0 - (1.0 - how.level) / tests for", "[how.level for"),
         ("tests = exists.shape[1] * task.sizes.size", "tests = exists.shape[1]"),
