@@ -280,7 +280,6 @@ def _draw_bands(canvas: Canvas, bands: Any, curves: pd.DataFrame, spec: Curve) -
     return named
 
 
-_SHAPES = "os^Dv"  # markers, one for each p
 _APART = 16.0  # minimum distance in points between two readable labels
 
 
@@ -290,12 +289,6 @@ def _draw_crossovers(
     """Mark the first list on each measure's curve that beats chance at each p."""
     runs = table_of(crossovers, "measure p n_first", "crossovers")
     first = runs.drop_duplicates(["measure", "p"])
-    strangers = sorted(set(map(str, runs["measure"])) - set(map(str, curves["measure"])))
-    if strangers:
-        raise ValueError(
-            f"crossovers contains measures without a curve: {', '.join(strangers)}. Pass"
-            " crossovers for the measures in the plot."
-        )
     levels = list(first["p"].drop_duplicates())
     scale = 72.0 / canvas.ax.figure.dpi
     written: list[Any] = []
@@ -305,9 +298,8 @@ def _draw_crossovers(
             continue
         point = float(here[spec.x].iloc[0]), float(here[spec.y].iloc[0])
         color = canvas.color(measure)
-        look: dict[str, Any] = {"marker": _SHAPES[levels.index(p) % len(_SHAPES)], "markersize": 6}
-        look |= {"markerfacecolor": canvas.ink.bg, "label": f"_crossover, p ≤ {p:g}", "zorder": 4}
-        canvas.dots(*point, color, **look)
+        look = {"markersize": 6, "markerfacecolor": canvas.ink.bg, "zorder": 4}
+        canvas.dots(*point, color, label=f"_crossover, p ≤ {p:g}", **look)
         with np.errstate(divide="ignore"):
             place = scale * canvas.ax.transData.transform(point)
         if canvas.stands_out(measure) and all(np.hypot(*(place - x)) >= _APART for x in written):

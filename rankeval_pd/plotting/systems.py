@@ -333,28 +333,31 @@ def confidence(
     'confidence (1 − p, one-sided)'
     """
     ax, ink = canvas.ax, canvas.ink
-    table = table.assign(p=1.0 - table["confidence"].to_numpy(dtype=float))
     exact = len(table) > 0 and "exact" in table and bool(table["exact"].all())
     draws = float(table.attrs.get("n_resamples") or 0.0)
     least = 1.0 / _FEWEST_DRAWS
     if draws and not exact:
         least = 1.0 / (draws + 1.0)
-    relations = [(None, table)]
-    if "relation" in table:
-        relations = [(x, table[table["relation"] == x]) for x in table["relation"].unique()]
-    several = len(relations) > 1
     positive = table["gain"][table["gain"] > 0]
     lowest = 0.5 * float(positive.min()) if len(positive) else 1e-3
-    for name, rows in relations:
-        y = -np.log10(rows["p"].clip(lower=least).to_numpy(dtype=float))
-        sure = rows["confidence"].to_numpy(dtype=float) >= _LEVEL
-        full = rows["p"].to_numpy(dtype=float) <= least * (1.0 + 1e-6)
-        x = rows["gain"].clip(lower=lowest).to_numpy(dtype=float)
+    p = 1.0 - table["confidence"].astype(float)
+    table = table.assign(
+        x=table["gain"].clip(lower=lowest),
+        y=-np.log10(p.clip(lower=least)),
+        sure=table["confidence"] >= _LEVEL,
+        most=p <= least * (1.0 + 1e-6),
+    )
+    relations: dict[Any, pd.DataFrame] = {None: table}
+    if "relation" in table:
+        relations = dict([*table.groupby("relation", sort=False)])
+    several = len(relations) > 1
+    look = {"markeredgecolor": ink.bg, "markeredgewidth": 0.6, "zorder": 3, "label": "_pairs"}
+    for name, rows in relations.items():
         own = canvas.color(name) if several else ink.accent
-        look = {"markeredgecolor": ink.bg, "markeredgewidth": 0.6, "zorder": 3, "label": "_pairs"}
-        for which, color in ((~sure, ink.plain), (sure, own)):
-            for at, sign, size in ((which & ~full, "o", 4.5), (which & full, "^", 5.5)):
-                canvas.dots(x[at], y[at], color, marker=sign, markersize=size, **look)
+        for (sure, most), dots in rows.groupby(["sure", "most"]):
+            color = own if sure else ink.plain
+            mark = {"marker": "^", "markersize": 5.5} if most else {"markersize": 4.5}
+            canvas.dots(dots["x"], dots["y"], color, **mark, **look)
         if several:
             canvas.curve(name, [], [], label=f"{canvas.text(name)} ({len(rows)})")
     canvas.rule(-np.log10(1.0 - _LEVEL))
@@ -364,8 +367,7 @@ def confidence(
     else:
         left = lowest * 1.5 if not (table["gain"] <= 0).any() else lowest
         canvas.limits("x", left, 1.3 * float(positive.max()))
-    heights = -np.log10(table["p"].clip(lower=least).to_numpy())
-    bottom, top = np.nanmin(heights, initial=0.15), np.nanmax(heights, initial=1.6)
+    bottom, top = np.nanmin(table["y"], initial=0.15), np.nanmax(table["y"], initial=1.6)
     canvas.limits("y", float(bottom), 1.09 * float(top))
     if thresholds is not None:
         # gain thresholds, and their intervals as bars at the bottom
@@ -378,7 +380,7 @@ def confidence(
             relation, threshold, lower, upper = row
             first, last = ax.get_xlim()
             color, width, shade = ink.reference, THIN, ink.note
-            if several and relation in dict(relations):
+            if several and relation in relations:
                 color, width = canvas.color(relation), 1.2
                 shade = ink.text(color)
             line = {"color": color, "linewidth": width, "zorder": 1.2}
@@ -400,14 +402,14 @@ def confidence(
     texts = [percent_of(c) for c in _LEVELS]
     set_chosen_ticks(ax.yaxis, [-np.log10(1.0 - c) for c in _LEVELS], texts)
     set_ticks(ax.xaxis, plainly, 5.0)
-    count = int((table["confidence"] >= _LEVEL).sum())
-    look = {"xycoords": BESIDE, "color": ink.text(ink.accent)}
-    write(ax, f"{count} of {len(table)} pairs", (0.0, -np.log10(1.0 - _LEVEL)), (4, 3), **look)
+    said = f"{table['sure'].sum()} of {len(table)} pairs"
+    place = {"xycoords": BESIDE, "color": ink.text(ink.accent)}
+    write(ax, said, (0.0, -np.log10(1.0 - _LEVEL)), (4, 3), **place)
     canvas.tell(
         "Dots: pairs of systems, with the gain of the better system. A confidence of"
         f" {percent_of(_LEVEL)} corresponds to a one-sided, unadjusted p of 0.05."
     )
-    if (table["p"] <= least * (1.0 + 1e-6)).any():
+    if table["most"].any():
         limit = f"the gain is above 0 in all {round(1 / least - 1):,} resamples"
         if exact:
             limit = f"p ≤ {least:.2g}"
@@ -482,30 +484,23 @@ def gain_by_size(
         most = 1.15 * float(lines["threshold"].max()) if len(lines) else high
         canvas.limits("y", low, max(high, most))
         high = float(ax.get_ylim()[1])
-        beyond = lines[:0]
-        if "threshold_high" in lines:
-            beyond = lines[lines["threshold_high"] > high]
-        for place, relation in enumerate(lines["relation"].unique()):
+        for relation in lines["relation"].unique():
             rows, name = lines, "threshold"
             if not pd.isna(relation):
                 rows, name = lines[lines["relation"] == relation], relation
             last = rows.iloc[-1]
             law = last["threshold"] * np.sqrt(last["size"] / rows["size"])
             canvas.guide(rows["size"], law, "_square-root law")
-            if place == 0:
-                law_line = "a square-root law through the value for the largest size"
-                canvas.tell(f"Thin gray line: {law_line}.")
             canvas.curve(name, rows["size"], rows["threshold"], linewidth=LINE)
             lower = rows["threshold_low"].where(rows["threshold_low"] > 0.0, rows["threshold"])
             canvas.bars(name, rows["size"], lower, rows["threshold_high"].clip(upper=high))
             canvas.limits("y", high=high)
         if len(lines):
             kind = interval_kind(thresholds.attrs, "separately for each size")
-            canvas.tell(f"Line: gains worth reporting, with {kind}.")
-        if len(beyond):
-            look = {"color": canvas.ink.plain, "markersize": 5, "label": "_beyond"}
-            ax.plot(beyond["size"], np.full(len(beyond), high), "^", clip_on=False, **look)
-            canvas.tell("Triangles: the interval extends above the panel.")
+            canvas.tell(
+                f"Line: gains worth reporting, with {kind}.",
+                "Thin gray line: a square-root law through the value for the largest size.",
+            )
         if len(without):
             named = ", ".join(f"{size:,}" for size in sorted(without["size"].unique()))
             canvas.tell(f"There is no threshold at {named} items because no pair is near p = 0.05.")
