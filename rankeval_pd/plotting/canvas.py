@@ -97,7 +97,7 @@ class Canvas:
             _CAPTIONS.pop(ax, None)
         self.ax: Any = ax
         self.look, self.alone = look, alone
-        self.ink = Ink.of(ax)
+        self.ink, self.out = Ink.of(ax), Ink.of(ax, outside=True)
         self.gray = {"color": self.ink.reference, "linewidth": THIN, "zorder": 1}
         self.size = panel_size(ax)  #: size in points, before other panels share the figure
         self.bright: list[Hashable] | None = None
@@ -159,10 +159,8 @@ class Canvas:
                 look |= {"marker": "o", "markersize": 4, "markeredgewidth": 0}
         look = {"color": color, "linewidth": width, "linestyle": dashes, "zorder": layer, **look}
         x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-        if len(x) > _POINTS:
-            kept = some(len(x), _POINTS)
-            x, y = x[kept], y[kept]
-        (line,) = self.ax.plot(x, y, **{**look, **more})
+        kept = some(len(x), _POINTS)
+        (line,) = self.ax.plot(x[kept], y[kept], **{**look, **more})
         self.drawn[name] = len(self.named)
         ends = y[np.isfinite(x) & np.isfinite(y)]
         end = float(ends[-1]) if len(ends) else np.nan
@@ -364,11 +362,13 @@ class Canvas:
 def thin_table(rows: pd.DataFrame) -> pd.DataFrame:
     """Return rows in order of n, thinned to the number that a band can show."""
     rows = rows.sort_values("n")
-    return rows if len(rows) <= _POINTS else rows.iloc[some(len(rows), _POINTS)]
+    return rows.iloc[some(len(rows), _POINTS)]
 
 
 def some(count: int, most: int) -> np.ndarray[Any, Any]:
-    """Return positions, half evenly spaced and half concentrated at the start."""
+    """Return all positions, or if there are many, as many even ones as ones near the start."""
+    if count <= most:
+        return np.arange(count)
     even = np.linspace(0, count - 1, most // 2)
     head = np.geomspace(1, count, most // 2) - 1
     return np.unique(np.concatenate([even, head]).astype(int))

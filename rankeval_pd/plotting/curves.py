@@ -26,6 +26,7 @@ from rankeval_pd.plotting.canvas import (
     Canvas,
     interval_header,
     interval_kind,
+    some,
     thin_table,
     write,
 )
@@ -223,8 +224,7 @@ def _draw_chance(
     x = np.sort(curves[spec.x].dropna().unique())
     if not x.size:
         return
-    if len(x) > 4000:
-        x = x[np.unique(np.geomspace(1, len(x), 4000).astype(int)) - 1]
+    x = x[some(len(x), 4000)]
     y = _mean_of_chance(spec, x, curves)
     canvas.guide(x, y, "random order")
     canvas.tell("Gray line: mean over random orders.")

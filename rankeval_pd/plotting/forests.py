@@ -28,7 +28,6 @@ from rankeval_pd.plotting.canvas import (
 )
 from rankeval_pd.plotting.look import (
     LEAST,
-    Ink,
     Look,
     compact,
     cut_text,
@@ -96,7 +95,7 @@ def draw_forest(
         rest = np.delete(rows["value"].to_numpy(dtype=float), kept)
         rows = rows.iloc[kept]
     count = len(rows)
-    y, out, names = np.arange(count), Ink.of(ax, outside=True), rows["name"].tolist()
+    y, out, names = np.arange(count), canvas.out, rows["name"].tolist()
     accent = rows["accent"].to_numpy(dtype=bool)
     if look.highlighted:
         accent = np.array([name in look.highlighted for name in names], dtype=bool)
@@ -164,7 +163,7 @@ def _write_columns(
     """Write the columns that fit beside the rows, and bars for the letters of ties."""
     from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 
-    ax, ink, head = canvas.ax, Ink.of(canvas.ax, outside=True), max(LEAST, size - 1.0)
+    ax, ink, head = canvas.ax, canvas.out, max(LEAST, size - 1.0)
     *_, limits = columns.values()
     lanes = _lanes(letters)
     tied = _LANE * max((k for k, _ in lanes), default=0) + 12.0
@@ -563,7 +562,7 @@ def _draw_samples(
     ]
     size = font(panel, "note")
     name = cut_text(canvas.text(measure), font(panel, "name"), 0.6 * panel_size(panel)[0])
-    shade = Ink.of(panel, outside=True).text(color)
+    shade = canvas.out.text(color)
     panel.set_title(name, fontsize=font(panel, "name"), loc="left", color=shade)
     start, va = -2, "top"
     if not _tall(panel):

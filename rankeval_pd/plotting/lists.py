@@ -32,7 +32,6 @@ from rankeval_pd.plotting.canvas import (
 )
 from rankeval_pd.plotting.look import (
     LEAST,
-    Ink,
     Look,
     compact,
     cut_text,
@@ -150,9 +149,8 @@ def precision(
     """
     if band is not None:
         band = table_of(band, "measure n band_low band_high", "precision_band")
-        lists = table[["measure", "n"]].drop_duplicates()
-        common = lists.merge(band[["measure", "n"]].drop_duplicates())
-        if len(band) > len(common) or set(common["measure"]) != set(lists["measure"]):
+        common = band.merge(table[["measure", "n"]].drop_duplicates())
+        if len(common) < len(band) or {*band["measure"]} != {*table["measure"]}:
             raise ValueError(
                 "band and table differ in their measures or n. Pass the precision_band for the same"
                 " data, measures and n."
@@ -629,7 +627,7 @@ def _draw_strips(
 ) -> None:
     """Draw bars where differences are significant: a row per test of one pair, or per pair."""
     strip.patch.set_visible(False)
-    ink, single = Ink.of(strip, outside=True), len(pairs) == 1
+    ink, single = canvas.out, len(pairs) == 1
     heights = len(findings) if single else len(pairs)
     for k, pair in enumerate(pairs):
         if (pair["overlap"] == pair["n"]).all():  # one curve hides the other
@@ -684,7 +682,7 @@ def _name_strip_rows(
     canvas: Canvas, strip: Any, pairs: list[pd.DataFrame], findings: list[_Finding]
 ) -> None:
     """Write the better measure on the left of each row and the kind of test on the right."""
-    ink, size = Ink.of(strip, outside=True), font(canvas.ax, "note")
+    ink, size = canvas.out, font(canvas.ax, "note")
     width, height = canvas.size
     beside: dict[str, Any] = {"xycoords": BESIDE, "va": "center", "fontsize": size}
     beside["annotation_clip"] = False

@@ -155,9 +155,7 @@ def seen(sizes: Sequence[int]) -> list[int] | None:
 def shown(table: pd.DataFrame | xr.Dataset) -> list[int]:
     """Return the list sizes in the table, or evenly spaced ones if there are many."""
     n = np.unique(np.asarray(table["n"]))
-    if len(n) > _BAND_POINTS:
-        n = n[some(len(n), _BAND_POINTS)]
-    return [int(x) for x in n]
+    return [int(x) for x in n[some(len(n), _BAND_POINTS)]]
 
 
 def is_log(log: bool | None, n: Any) -> bool:
@@ -227,7 +225,7 @@ def _columns(table: pd.DataFrame, names: list[Any]) -> pd.DataFrame:
 
 
 def given_axes(ax: Any) -> np.ndarray[Any, Any]:
-    """Return the given Axes as an array; raise an error for unsuitable Axes."""
+    """Return the given Axes as an array."""
     from matplotlib.axes import Axes
 
     given = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
@@ -236,11 +234,6 @@ def given_axes(ax: Any) -> np.ndarray[Any, Any]:
             raise TypeError(
                 f"ax={one!r} is of type {type(one).__name__}: pass an Axes, such as plt.gca() or"
                 " the second value of plt.subplots(), or an array of Axes."
-            )
-        if "top" not in one.spines or one.name == "3d":
-            raise ValueError(
-                f"ax is a {one.name} Axes, but this plot needs rectilinear axes. Pass Axes made"
-                " without projection=."
             )
     return given
 

@@ -29,7 +29,6 @@ from rankeval_pd.plotting.canvas import (
 )
 from rankeval_pd.plotting.look import (
     LEAST,
-    Ink,
     compact,
     contrast,
     cut_text,
@@ -178,7 +177,7 @@ def pairs(canvas: Canvas, table: pd.DataFrame) -> None:
     from matplotlib.colors import LinearSegmentedColormap, PowerNorm, to_hex
     from matplotlib.patches import Rectangle
 
-    ax, ink = canvas.ax, Ink.of(canvas.ax, outside=True)
+    ax, ink = canvas.ax, canvas.out
     names = table[["system_a", "system_b"]].astype(object)
     names = names.where(names.notna(), "nan")  # NaN is not equal to NaN
     table = table.assign(system_a=names["system_a"], system_b=names["system_b"])
@@ -246,9 +245,7 @@ def pairs(canvas: Canvas, table: pd.DataFrame) -> None:
         inset = ax.inset_axes([0.0, 0.10, 0.30, 0.03])
         bar = ax.figure.colorbar(ScalarMappable(norm, scale), cax=inset, orientation="horizontal")
         bar.outline.set_visible(False)
-        ticks = [0.0, high]
-        if panel_size(ax)[0] >= 283:
-            ticks.insert(1, 0.25 * high)
+        ticks = [0.0, 0.25 * high, high] if not small(ax) else [0.0, high]
         digits = digits_for(0.5 * high)
         texts = [_gain_text(gain, digits, shares=shares) for gain in ticks]
         bar.set_ticks(ticks, labels=texts, fontsize=size)
@@ -566,7 +563,7 @@ def calibration(canvas: Canvas, table: pd.DataFrame) -> None:
         canvas.tell("No bin contains a pair of systems.")
     elif "n_pairs" in table:
         size, look = font(ax, "note"), {"xycoords": ABOVE, "ha": "center"}
-        look["color"] = Ink.of(ax, outside=True).note
+        look["color"] = canvas.out.note
         low, high = np.log(ax.get_xlim())
         last, scale = -np.inf, 0.68 * panel_size(ax)[0] / (high - low)
         for place, count in zip(at[known], table["n_pairs"][known], strict=True):
@@ -720,8 +717,8 @@ def paired_differences(
         top, aside, ha, va = gain, (6, 0), "left", "center"
         if small(ax):  # above the bars of losses if there is room
             top, aside, ha, va = max(gain, 0.0), (-8, 3), "right", "bottom"
-        color = Ink.of(ax, outside=True).fg
-        write(ax, said, (at, top), aside, va=va, ha=ha, color=color, annotation_clip=True)
+        look = {"va": va, "ha": ha, "color": canvas.out.fg, "annotation_clip": True}
+        write(ax, said, (at, top), aside, **look)
         kind = interval_kind(whole.attrs, "separately for each pair")
         canvas.tell(f"Dot and line on the right: the gain over all items with {kind}.")
     canvas.limits("x", 0.0, max(1.06 * gains.size, 1.5))

@@ -230,9 +230,6 @@ def test_axes_that_cannot_hold_a_picture_are_refused(name):
         drawn(name, 3)
     with pytest.raises(TypeError, match=r"is of type Figure: pass an Axes"):
         drawn(name, plt.figure())
-    for projection in ("polar", "3d"):
-        with pytest.raises(ValueError, match=rf"ax is a {projection} Axes"):
-            drawn(name, plt.figure().add_subplot(projection=projection))
 
 
 @pytest.mark.parametrize(
