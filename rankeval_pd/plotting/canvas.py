@@ -167,18 +167,16 @@ class Canvas:
         ending = Named(str(line.get_label()), end, line.get_color(), not bright, dash=dashes)
         self.named.append(ending)
 
-    def band(self, name: Hashable, x: Any, low: Any, high: Any) -> None:
+    def band(self, color: Any, x: Any, low: Any, high: Any) -> None:
         """Draw one pale band with thin lines along its edges."""
-        color, alpha = self.color(name), 0.16
-        if self.ink.dark:
-            alpha = 0.30
+        alpha = 0.30 if self.ink.dark else 0.16
         look = {"color": color, "zorder": 1.5}
         self.ax.fill_between(x, low, high, alpha=alpha, linewidth=0, **look)
         for limit in (low, high):
-            self.ax.plot(x, limit, linewidth=HAIR, alpha=0.55, **look)
+            self.ax.plot(x, limit, linewidth=HAIR, alpha=0.55, label="_limit", **look)
 
     def bars(
-        self, name: Hashable, x: Any, low: Any, high: Any, *, place: int = 0, count: int = 1
+        self, color: Any, x: Any, low: Any, high: Any, *, place: int = 0, count: int = 1
     ) -> None:
         """Draw intervals at the given x values, slightly shifted for each name."""
         from matplotlib.transforms import ScaledTranslation
@@ -186,7 +184,7 @@ class Canvas:
         figure: Any = self.ax.figure
         aside = (place - 0.5 * (count - 1)) * _DODGE / 72.0
         shift = ScaledTranslation(aside, 0, figure.dpi_scale_trans)
-        look = {"color": self.color(name), "linewidth": 1.1, "alpha": 0.75, "zorder": 2.6}
+        look = {"color": color, "linewidth": 1.1, "alpha": 0.75, "zorder": 2.6}
         self.ax.vlines(x, low, high, **look, transform=self.ax.transData + shift)
         for limit in (low, high):
             points = np.column_stack([x, limit]).astype(float)
@@ -209,7 +207,7 @@ class Canvas:
             return
         if len(names) == 1 and len(sizes) > SPARSE:
             rows = thin_table(tables[names[0]])
-            self.band(names[0], rows["x"], rows[low], rows[high])
+            self.band(self.color(names[0]), rows["x"], rows[low], rows[high])
             self.tell(f"Band: {kind}.")
             return
         if len(names) > self.look.most:
@@ -232,7 +230,8 @@ class Canvas:
             at = np.unique(rows["n"].iloc[places])
         for place, name in enumerate(names):
             rows = tables[name][tables[name]["n"].isin(at)]
-            self.bars(name, rows["x"], rows[low], rows[high], place=place, count=len(names))
+            at_these = rows["x"], rows[low], rows[high]
+            self.bars(self.color(name), *at_these, place=place, count=len(names))
         kind, comma, after = kind.partition(",")
         if len(at) < len(sizes):
             kind += f" at n = {', '.join(map('{:,.0f}'.format, at))}"

@@ -507,8 +507,7 @@ def repetition(place: tuple[Any, Look], table: Any, samples: Any = None, /) -> n
     for panel in panels:
         share = min(0.5, 4.2 * font(panel, "note") / (0.62 * panel_size(panel)[1]))
         top = high / (1.0 - share * _tall(panel))  # the lines of text are above the histogram
-        bottom = {"log": 0.5}.get(panel.get_yscale(), 0.0)
-        panel.set_ylim(bottom, 1.05 * top or 1.0)
+        panel.set_ylim(0.0, 1.05 * top or 1.0)
         if panel.get_xscale() == "linear":
             panel.set_xlim(edges[0], edges[-1])
         set_ticks(panel.xaxis, in_percent, 5.0)

@@ -733,13 +733,8 @@ def _draw_difference(
     across = found["n"].to_numpy(dtype=float)
     if "ci_low" in found and found["ci_low"].notna().any():
         least, most = found[["ci_low", "ci_high"]].to_numpy(dtype=float).T
-        if len(found) > FEW:
-            shade = {"color": ink.fg, "alpha": 0.16, "linewidth": 0, "zorder": 1.5}
-            low.fill_between(across, least, most, **shade)
-            for limit in (least, most):
-                low.plot(across, limit, color=ink.fg, linewidth=HAIR, alpha=0.55, label="_limit")
-        else:
-            low.vlines(across, least, most, color=ink.fg, linewidth=1.1, alpha=0.75)
+        draw = part.band if len(found) > FEW else part.bars
+        draw(ink.fg, across, least, most)
         name = f"{canvas.text(a)} − {canvas.text(b)}"
         canvas.tell(f"Lower panel: {name} in percentage points, with the {level}{words}.")
         if len(found) > FEW:
@@ -808,9 +803,10 @@ def tie_sensitivity(
     for place, (pair, rows) in enumerate(pairs.items()):
         low, middle, high = (rows[f"p_{x}"].clip(lower=least) for x in ("min", "median", "max"))
         if len(rows) > _MANY:
-            canvas.band(pair, rows["n"], low, high)
+            canvas.band(canvas.color(pair), rows["n"], low, high)
         else:
-            canvas.bars(pair, rows["n"], low, high, place=place, count=len(pairs))
+            bars = rows["n"], low, high
+            canvas.bars(canvas.color(pair), *bars, place=place, count=len(pairs))
         size = 2 if len(rows) > _MANY else 4
         dots = {"marker": "o", "markersize": size, "markeredgewidth": 0, "linestyle": "none"}
         canvas.curve(pair, rows["n"], middle, **dots)

@@ -490,7 +490,9 @@ def gain_by_size(
             canvas.guide(rows["size"], law, "_square-root law")
             canvas.curve(name, rows["size"], rows["threshold"], linewidth=LINE)
             lower = rows["threshold_low"].where(rows["threshold_low"] > 0.0, rows["threshold"])
-            canvas.bars(name, rows["size"], lower, rows["threshold_high"].clip(upper=high))
+            canvas.bars(
+                canvas.color(name), rows["size"], lower, rows["threshold_high"].clip(upper=high)
+            )
             canvas.limits("y", high=high)
         if len(lines):
             kind = interval_kind(thresholds.attrs, "separately for each size")
@@ -547,8 +549,7 @@ def calibration(canvas: Canvas, table: pd.DataFrame) -> None:
     if len(ends):
         end = (at[ends.index[-1]], ends.iloc[-1])
         write(ax, "expected", end, (-6, -4), va="top", ha="right", color=ink.note)
-    look = {"color": ink.accent, "linewidth": 1.1, "alpha": 0.75, "zorder": 2.6}
-    ax.vlines(at[known], table["ci_low"][known], table["ci_high"][known], **look)
+    canvas.bars(ink.accent, at[known], table["ci_low"][known], table["ci_high"][known])
     canvas.dots(at, table["agreement"], ink.accent, markersize=5, zorder=3, label="observed")
     ax.set_xscale("log")
     if known.any():  # whole bins
@@ -714,11 +715,13 @@ def paired_differences(
         said = f"gain {number(gain, digits)}"
         if np.isfinite(low) or np.isfinite(high):
             said += f"\n({interval_text(low, high, digits)})"
-        top, aside, ha, va = gain, (6, 0), "left", "center"
+        look = {"va": "center", "color": canvas.out.fg, "annotation_clip": True}
         if small(ax):  # above the bars of losses if there is room
-            top, aside, ha, va = max(gain, 0.0), (-8, 3), "right", "bottom"
-        look = {"va": va, "ha": ha, "color": canvas.out.fg, "annotation_clip": True}
-        write(ax, said, (at, top), aside, **look)
+            write(
+                ax, said, (at, max(gain, 0.0)), (-8, 3), **{**look, "va": "bottom", "ha": "right"}
+            )
+        else:
+            write(ax, said, (at, gain), (6, 0), **look)
         kind = interval_kind(whole.attrs, "separately for each pair")
         canvas.tell(f"Dot and line on the right: the gain over all items with {kind}.")
     canvas.limits("x", 0.0, max(1.06 * gains.size, 1.5))
@@ -890,7 +893,6 @@ def _name_farthest(canvas: Canvas, names: list[str], x: Any, y: Any) -> None:
     for k in sorted(chosen, key=lambda k: -abs(gap[k])):
         text = cut_text(names[k], size, 0.35 * side)
         box = np.array([wide(text, size), 1.1 * size])
-        best = None
         for right, up in ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1)):
             middle = dots[k] + (box / 2.0 + _APART) * (right, up)
             corner = middle - box / 2.0, middle + box / 2.0
@@ -898,16 +900,11 @@ def _name_farthest(canvas: Canvas, names: list[str], x: Any, y: Any) -> None:
                 continue
             if any((corner[0] < t[1]).all() and (t[0] < corner[1]).all() for t in taken):
                 continue
-            hit = int(((dots > corner[0] - 2.0) & (dots < corner[1] + 2.0)).all(axis=1).sum())
-            if best is None or hit < best[0]:
-                best = hit, corner, (right, up)
-        if best is None:
-            continue
-        taken.append(best[1])
-        right, up = best[2]
-        look["ha"] = {1: "left", 0: "center", -1: "right"}[right]
-        look["va"] = {1: "bottom", 0: "center", -1: "top"}[up]
-        write(ax, text, (at[k, 0], at[k, 1]), (_APART * right, _APART * up), **look)
+            taken.append(corner)
+            look["ha"] = {1: "left", 0: "center", -1: "right"}[right]
+            look["va"] = {1: "bottom", 0: "center", -1: "top"}[up]
+            write(ax, text, (at[k, 0], at[k, 1]), (_APART * right, _APART * up), **look)
+            break
     if taken:
         canvas.tell("The dots farthest from the diagonal are labeled.")
 

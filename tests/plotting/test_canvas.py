@@ -111,14 +111,12 @@ def test_of_long_lines_some_points_are_drawn_half_of_them_at_the_start():
 @pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 def test_logarithmic_axes_with_nothing_to_stretch_over():
     """One gain of all but .1, no precision above 0, and counts from 0 on."""
-    figure, places = plt.subplots(1, 3)
+    figure, places = plt.subplots(1, 2)
     for ax in places:
         ax.set(xscale="log", yscale="log")
     systems = pd.DataFrame({"y": [0, 1], "id": [1.0, 0.2]})
     systems.rankeval.plot.gain_by_size([2], n_resamples=50, ax=places[0])
     lone = pd.DataFrame({"z": [2.5], "gold": [False]})
     lone.rankeval.plot.random_bound(ax=places[1])
-    repeated = pd.DataFrame({"q": range(9), "gold": [True, False, True] * 3, "s": [0, 1, 2] * 3})
-    repeated.rankeval.plot.repetition(n=2, measures=["q"], by="s", ax=places[2])
     figure.canvas.draw()
     assert all(0.0 < low < high for low, high in (ax.get_ylim() for ax in places))
