@@ -805,8 +805,8 @@ def tie_sensitivity(
         if len(rows) > _MANY:
             canvas.band(canvas.color(pair), rows["n"], low, high)
         else:
-            bars = rows["n"], low, high
-            canvas.bars(canvas.color(pair), *bars, place=place, count=len(pairs))
+            ends = rows["n"], low, high
+            canvas.bars(canvas.color(pair), *ends, place=place, count=len(pairs))
         size = 2 if len(rows) > _MANY else 4
         dots = {"marker": "o", "markersize": size, "markeredgewidth": 0, "linestyle": "none"}
         canvas.curve(pair, rows["n"], middle, **dots)

@@ -715,13 +715,11 @@ def paired_differences(
         said = f"gain {number(gain, digits)}"
         if np.isfinite(low) or np.isfinite(high):
             said += f"\n({interval_text(low, high, digits)})"
-        look = {"va": "center", "color": canvas.out.fg, "annotation_clip": True}
+        look = {"color": canvas.out.fg, "annotation_clip": True}
         if small(ax):  # above the bars of losses if there is room
-            write(
-                ax, said, (at, max(gain, 0.0)), (-8, 3), **{**look, "va": "bottom", "ha": "right"}
-            )
+            write(ax, said, (at, max(gain, 0.0)), (-8, 3), va="bottom", ha="right", **look)
         else:
-            write(ax, said, (at, gain), (6, 0), **look)
+            write(ax, said, (at, gain), (6, 0), va="center", **look)
         kind = interval_kind(whole.attrs, "separately for each pair")
         canvas.tell(f"Dot and line on the right: the gain over all items with {kind}.")
     canvas.limits("x", 0.0, max(1.06 * gains.size, 1.5))
