@@ -496,10 +496,9 @@ def repetition(place: tuple[Any, Look], table: Any, samples: Any = None, /) -> n
     found = samples["precision"].dropna()
     edges, high = np.array([0.0, 1.0]), 0.0
     if len(found):  # the same bins in all panels
-        low, top = float(found.min()), float(found.max())
-        step = max(top - low, 0.01) / max(8, min(40, round(2.5 * len(found) ** (1.0 / 3.0))))
-        start = low - 2.5 * step
-        edges = start + step * np.arange(int(np.ceil((top + 2.5 * step - start) / step)) + 1)
+        bins = max(8, min(40, round(2.5 * len(found) ** (1.0 / 3.0))))
+        step = max(np.ptp(found), 0.01) / bins
+        edges = found.min() + step * (np.arange(bins + 6) - 2.5)
     for panel, (_, row) in zip(panels, table.iterrows(), strict=True):
         mine = samples.loc[samples["measure"] == row["measure"], "precision"].dropna()
         canvas = Canvas(panel, look, alone=False)
@@ -508,8 +507,7 @@ def repetition(place: tuple[Any, Look], table: Any, samples: Any = None, /) -> n
         share = min(0.5, 4.2 * font(panel, "note") / (0.62 * panel_size(panel)[1]))
         top = high / (1.0 - share * _tall(panel))  # the lines of text are above the histogram
         panel.set_ylim(0.0, 1.05 * top or 1.0)
-        if panel.get_xscale() == "linear":
-            panel.set_xlim(edges[0], edges[-1])
+        panel.set_xlim(edges[0], edges[-1])
         set_ticks(panel.xaxis, in_percent, 5.0)
         set_ticks(panel.yaxis, compact, 3.0)
         last = ax is not None or panel.get_subplotspec().is_last_row()

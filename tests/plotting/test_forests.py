@@ -91,7 +91,7 @@ def test_every_panel_names_its_own_rows(name):
     frame = candidates(names=3).rename(columns={"_z": "z"})
     turned = frame.rename(columns={"G2": "$MI^3$", "$MI^3$": "G2"})
     both = pd.concat([frame, turned[frame.columns]], keys=["here", "there"], names=["part", "row"])
-    asked = {} if name == "area" else {"n": 40}
+    asked = {"measure_ranks": {"kind": "roc"}, "pairs": {"n": 100}}.get(name, {})
     panels = getattr(both.rankeval(by="part").plot, name)(**asked)
     orders = []
     for panel, part in zip(panels, (frame, turned[frame.columns]), strict=True):
