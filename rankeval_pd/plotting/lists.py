@@ -471,8 +471,7 @@ def _with_simultaneous(
             needed = np.ceil(pairs / check_share("alpha", alpha))
             draws = max(min(999, affordable), int(min(needed, 1e18)) - 1, 99)  # fits in memory
         table = compare(data, a, b, sizes, adjust=adjust, n_resamples=draws, **asked)
-        # swap tests do not support phi
-        if simultaneous and adjust is None and asked.get("phi", 1.0) == 1.0:
+        if simultaneous and adjust is None:
             together = compare(data, a, b, shown(table), adjust="max-t", n_resamples=draws, **asked)
             together.attrs.setdefault("n_resamples", draws)
     return table, together

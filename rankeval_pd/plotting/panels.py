@@ -32,6 +32,7 @@ from rankeval_pd.options import (
     as_written,
     in_wide_form,
     settings,
+    with_meanings,
 )
 from rankeval_pd.plotting.canvas import Canvas, name_figure, shared_legend, some
 from rankeval_pd.plotting.look import LARGE_RATIO, cut_text, escaped, font, panel_size
@@ -46,7 +47,6 @@ from rankeval_pd.roles import (
     FamilyAdjustment,
     Form,
     LawMethod,
-    RankKind,
     Roles,
     Target,
     measures_of,
@@ -357,7 +357,6 @@ class PlotOptions(AnyRoles, Look, total=False):
     phi: float
     combine: bool
     interval: CurveInterval | None
-    equal: str
     population: str
     pool: Any
     n_keys: int
@@ -367,10 +366,7 @@ class PlotOptions(AnyRoles, Look, total=False):
     families: Any
     baseline: Hashable
     skewness: bool
-    ranks: RankKind
-    draw: str
     bins: Sequence[float]
-    prior: str
     undefined: str
     simultaneous: bool
     overlap: bool
@@ -416,12 +412,12 @@ SHARED = """    ax : Axes or array of Axes, optional
         most six, otherwise the best three.
     title : str, optional
         Title of the axes, or of the figure if there are groups.
+    **roles
+        Column roles, for data.
 """
 _PARAMETERS = "    Parameters\n    ----------\n"
-RESULT = "    Returns\n    -------\n    Axes\n\n"  # of a plot without this section
+_AXES = "    Axes\n\n"  # what a plot without the section returns
 _ENTRIES = re.compile(r"(?m)^    (\w+(?:, \w+)*)(?: :.*)?$")
-_SECTION = re.compile(r"(?m)^    (?:Returns|Notes)\n")
-_ROLES = re.compile(r"(?m)^    .* : roles, optional\n(?:        .*\n|\n(?=        ))*")
 
 
 @dataclass(frozen=True)
@@ -482,33 +478,24 @@ class Plot:
 
     def docstring(self) -> str:
         """Return the docstring of ``draw``, with the options of the method and of all plots."""
-        text = as_written(self.draw.__doc__)
-        start = _SECTION.search(text)
-        assert start is not None
-        before, title, own = text[: start.start()].partition(_PARAMETERS)
-        after = text[start.start() :]
-        if not title:
-            own = ""
+        head, notes, after = as_written(self.draw.__doc__).partition("    Notes\n")
+        head, _, result = head.partition("    Returns\n    -------\n")
+        before, _, own = head.partition(_PARAMETERS)
         source = f":func:`rankeval_pd.{self.maker}`"
         if "." in self.maker:  # another plot
             source = f":func:`rankeval_pd.{self.method.__name__}`"
         if "    data :" not in own:
-            data = (
-                f"    data : DataFrame or Dataset\n        The data for {source}, or its result.\n"
-            )
-            own = data + own
+            words = f"The data for {source}, or its result."
+            own = f"    data : DataFrame or Dataset\n        {words}\n{own}"
         named = {x for line in _ENTRIES.findall(own) for x in line.split(", ")}
         left = [x for x in self.asked if x not in {"data", *named, *MEANINGS}]
         entry = ""
         if left:
             entry = f"    {', '.join(left)}\n        Options of {source}.\n"
-        roles = _ROLES.search(as_written(self.method.__doc__))
-        assert roles is not None
-        listed_roles = roles[0].rstrip() + "\n" if roles else ""
-        result = "" if after.startswith("    Returns\n") else RESULT
-        return (
-            f"{before}{_PARAMETERS}{own.rstrip()}\n{entry}{SHARED}{listed_roles}{result}\n{after}"
-        )
+        parameters = f"{_PARAMETERS}{own.rstrip()}\n{entry}{SHARED}"
+        returns = f"    Returns\n    -------\n{result or _AXES}"
+        text = f"{before}{parameters}\n{returns}{notes}{after}"
+        return with_meanings(text, {x: MEANINGS[x] for x in self.asked if x in MEANINGS})
 
     def is_result(self, data: object) -> bool:
         """Return whether the data are a table of the method, which has the needed columns."""
