@@ -147,6 +147,9 @@ def shown(value: object) -> str:
 #: options that went, alone or after the name of their method: what to do instead
 GONE = {
     "crossovers contiguous": "Runs have at least two sizes: select longer ones from the table.",
+    "show": "Join the columns: sheet.join(candidates[[...]]).",
+    "windows": "Pass a column of judging probabilities, judged_with=...",
+    "estimator": "Omit it: probabilities are weighted by the ratio estimator.",
     "random_test n_candidates": "Pass the number of candidates in the collection, pool=...",
     "unpaired_area test": "The areas are compared by Welch's t test.",
     "unpaired_area kind": "The samples are compared by ROC area: call area('ap', by=...) for each.",

@@ -187,12 +187,6 @@ def _checked(data: xr.Dataset, question: Question) -> tuple[xr.Dataset, Question
         given = {x: options[x] for x in ("measures", *_GIVEN) if options.get(x) is not None}
         data, roles = with_given_dataset(data, Roles.of({**given, "dim": dim}))
         options = {**options, **{x: getattr(roles, x) for x in _GIVEN if x in given}}
-    rate = options.get("judged_with")
-    if are_values(rate):
-        if not isinstance(rate, xr.DataArray):
-            rate = (dim, np.asarray(rate))
-        data = data.assign({"judged_with": rate})
-        options = {**options, "judged_with": "judged_with"}
     return data, question._replace(options=options)
 
 

@@ -17,7 +17,6 @@ from rankeval_pd import doors, stats
 from rankeval_pd.doors import Data
 from rankeval_pd.errors import check_count, check_share, hushed, listed, warn
 from rankeval_pd.judging.judged import (
-    JudgingScheme,
     check_frame,
     judged_difference,
     read_sample,
@@ -428,7 +427,6 @@ def annotation_sheet(
     n: int,
     *,
     size: int | None = None,
-    show: list[Hashable] | None = None,
     **roles: Unpack[JudgedRoles],
 ) -> pd.DataFrame:
     """Return a sheet of candidates to judge for the comparison of two lists.
@@ -440,17 +438,15 @@ def annotation_sheet(
     size : int, optional
         Number of candidates to judge, for example from :func:`plan_annotation`. None means all
         unjudged candidates.
-    show : list of names, optional
-        Columns to show to the judges. None shows only the index.
     **roles
         Column roles. See :func:`nbest_precision`. ``rng`` seeds the random order.
 
     Returns
     -------
     DataFrame
-        One row per candidate in random order, with the input index, the columns to show and an
-        empty gold column. Scores and lists are not shown, so judges cannot see which measure found
-        a candidate.
+        One row per candidate in random order, with the input index and an empty gold column. Join
+        the columns that judges need, but not scores, so that judges cannot see which measure found
+        a candidate: ``sheet.join(candidates[["text"]])``.
 
     Notes
     -----
@@ -471,7 +467,7 @@ def annotation_sheet(
     check_frame(candidates)
     chosen = Roles.of(roles)
     chosen.check_groups()
-    sample = read_sample(candidates, roles, JudgingScheme())
+    sample = read_sample(candidates, roles)
     gold, judged = sample.gold, sample.judged
     numbered = with_columns(sample.data, {"_place": np.arange(judged.size)})
     place = numbered.columns[-1]
@@ -494,7 +490,7 @@ def annotation_sheet(
         )
     from_a = min(max(wanted - wanted // 2, wanted - sides[1].size), sides[0].size)
     rows = rng.permutation(np.concatenate([sides[0][:from_a], sides[1][: wanted - from_a]]))
-    sheet = native(candidates[list(show or [])]).iloc[rows].copy()
+    sheet = native(candidates[[]]).iloc[rows].copy()
     sheet[gold] = pd.array([pd.NA] * len(sheet), dtype="boolean")
     return sheet
 
