@@ -71,17 +71,17 @@ def plan_annotation(
     n : int
         Size of each list.
     power : float
-        Required power of Fisher's two-sided test at level ``alpha`` on the judged candidates in the
-        two difference regions.
-    alpha : float
+        Required power of Fisher's two-sided test on the judged candidates in the two difference
+        regions.
+    alpha
     budget : int, optional
         Largest number of judgments that you can afford. The plan then gives the power for this
         budget.
     precisions : pair of float, optional
-        Assumed precisions in the two difference regions. The first region contains the candidates
-        found only in the list for a, and the second region contains the candidates found only in
-        the list for b. For the precisions of whole lists, use :func:`needed_candidates`. By
-        default, judged candidates in the regions serve as a pilot sample.
+        Assumed precisions in the two difference regions: of the candidates found only in the list
+        for a, and only in the list for b. For the precisions of whole lists, use
+        :func:`needed_candidates`. By default, judged candidates in the regions serve as a pilot
+        sample.
     **roles
         Column roles. See :func:`nbest_precision`.
 
@@ -99,15 +99,12 @@ def plan_annotation(
     -----
     The planned test is Fisher's test on all existing and new judgments. After a pilot, ``power`` is
     the assurance: the average power over the posterior distribution of the precisions, with
-    Jeffreys's prior for each region. After a small pilot, the requested power can be unattainable.
-    ``n_more`` then equals the number of remaining candidates, and you should judge a larger pilot
-    first. With ``precisions``, new judgments are a sample without replacement from regions with the
-    assumed precisions. Power is a sawtooth function of the sample size, so ``n_more`` is only
-    approximately the smallest number that provides this power. Power is computed as a sum over all
-    outcomes. Use :func:`annotation_sheet` to draw the candidates to judge. See
-    :func:`judged_difference` for a test on the judged candidates. A RankevalWarning reports a pilot
-    that is not a random sample from the regions, a power that cannot be reached, or a budget too
-    small for any significant result.
+    Jeffreys's prior for each region. With ``precisions``, new judgments are a sample without
+    replacement from regions with the assumed precisions. Power is a sawtooth function of the sample
+    size, so ``n_more`` is only approximately the smallest number that provides this power. Power is
+    computed as a sum over all outcomes. Use :func:`annotation_sheet` to draw the candidates to
+    judge. A RankevalWarning reports a pilot that is not a random sample from the regions, a power
+    that cannot be reached, or a budget too small for any significant result.
 
     References
     ----------
@@ -150,16 +147,8 @@ def plan_annotation(
         planned, ends = reached(more), state.power_range(alpha, more)
         if state.size == 0:
             warn("a and b: both lists contain the same candidates, so there is nothing to judge.")
-        elif left and budget is None and planned < power:
-            _warn_out_of_reach(planned, power, state, ends)
-        elif left and planned == 0.0:
-            do = "Use"
-            if state.power(alpha, left) > 0.0:
-                do = "Judge more candidates, or use"
-            warn(
-                f"power is 0: no outcome of {more} additional judgments is significant at"
-                f" alpha={alpha:g}. {do} longer lists, n=..."
-            )
+        elif left:
+            _warn_of_power(more, planned, power, state, budget)
         rows.append(
             {
                 **row[groups],
@@ -180,29 +169,20 @@ def plan_annotation(
     return pd.DataFrame(rows)
 
 
-def _warn_out_of_reach(planned: float, power: float, state: _State, ends: FloatArray) -> None:
-    """Warn that even judging all candidates does not provide the power."""
-    size = state.size
-    if state.pilot:
-        shows = " on average ({:.2g} to {:.2g}, depending on the true precisions)".format(*ends)
-        do = "Judge more candidates first, or use longer lists, n=..."
-    else:
-        tp_a, tp_b = (np.array([round(share * size)]) for share in state.precisions)
-        whole = np.array([size])
-        p_value = stats.fisher_test(tp_a, whole, tp_b, whole, "two-sided").p_value[0]
-        shows = (
-            f" (expected: {tp_a[0]} and {tp_b[0]} true positives among {size} candidates"
-            f" each, p = {p_value:.2g})"
+def _warn_of_power(
+    more: int, planned: float, wanted: float, state: _State, budget: int | None
+) -> None:
+    """Warn if a plan does not reach the wanted power, or shows nothing within a budget."""
+    do = "Use longer lists, n=..., or plan for a larger difference, precisions=..."
+    if budget is not None and planned == 0.0:
+        warn(f"power is 0: no outcome of {more} additional judgments is significant. {do}")
+    if budget is None and planned < wanted:
+        if state.pilot:
+            do = "Judge more candidates first, or use longer lists, n=..."
+        warn(
+            f"power={wanted:g} is out of reach: judging all {2 * state.size} candidates that only"
+            f" one list contains gives a power of {planned:.2g}. {do}"
         )
-        do = (
-            "Use longer lists, n=..., or plan for a larger difference: precisions= refers to"
-            " candidates found in only one list, which differ more in precision than the whole"
-            " lists."
-        )
-    warn(
-        f"power={power:g} is out of reach: judging all {2 * size} candidates that only"
-        f" one list contains gives a power of {planned:.2g}{shows}. {do}"
-    )
 
 
 class _State(NamedTuple):
@@ -450,8 +430,8 @@ def annotation_sheet(
 
     Notes
     -----
-    Only candidates found in exactly one list can distinguish the measures. The sheet is a random
-    sample from the two difference regions, with equal numbers from each region if possible.
+    The sheet is a random sample from the two difference regions, whose candidates alone distinguish
+    the measures, with equal numbers from each region if possible.
 
     Examples
     --------
@@ -595,8 +575,7 @@ def annotator_agreement(data: Data, *, level: float = 0.95, **roles: Unpack[Judg
         Candidates with a column of labels for each annotator, for example ``gold=["a1", "a2",
         "a3"]``. A label is missing if the annotator did not judge the candidate. In a Dataset, the
         gold label can have a dimension ``annotator`` instead.
-    level : float
-        Confidence level of each interval.
+    level
     **roles
         Column roles. With ``positive`` or ``min_grade``, labels are converted to true and false.
         Otherwise every value is an unordered category.
@@ -611,19 +590,13 @@ def annotator_agreement(data: Data, *, level: float = 0.95, **roles: Unpack[Judg
         (Krippendorff). Fleiss' kappa is NaN if the number of votes varies across candidates. All
         coefficients are NaN if all labels are the same.
 
-    Raises
-    ------
-    ValueError
-        If ``gold`` is not a list of several annotators.
-
     Notes
     -----
     Intervals are jackknife intervals over candidates, computed with Student's t on Fisher's z
-    scale. If fewer than 5 candidates have a label other than the most common label, a second
-    interval is computed with an extra candidate to which all annotators give the rare label. The
-    wider limits of the two intervals are reported. In simulations with 30 to 400 candidates and a
-    kappa of 0.4 to 0.8, coverage was 0.93 or more (``tests/simulations/annotators.csv``). The cost
-    is O(candidates) for each coefficient.
+    scale. If fewer than 5 candidates have a label other than the most common label, they are
+    widened by an extra candidate to which all annotators give the rare label. In simulations with
+    30 to 400 candidates and a kappa of 0.4 to 0.8, coverage was 0.93 or more
+    (``tests/simulations/annotators.csv``).
 
     References
     ----------

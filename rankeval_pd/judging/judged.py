@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple, Unpack
@@ -59,7 +59,6 @@ class Sample:
         self,
         candidates: Candidates,
         n: IntArray | None = None,
-        advance: Callable[[int], object] = errors.nothing_moves,
     ) -> Judgments:
         """Return what is known about the judgments of the candidates, and the lists of interest."""
         probability = self.probability[candidates.row][:, np.newaxis]
@@ -72,7 +71,6 @@ class Sample:
             design=Design(strata, self.unjudged, self.level),
             asked=n,
             ties=self.ties,
-            advance=advance,
         )
 
 
@@ -87,7 +85,6 @@ class Judgments:
     design: Design
     asked: IntArray | None  #: sizes of the lists; None means every n
     ties: str = "shared"
-    advance: Callable[[int], object] = errors.nothing_moves  #: moves the progress bar by some lists
 
     def arrays(self, ranking: Ranking) -> JudgedSample:
         """Return judged flags, labels, probabilities and strata of every ranking."""
@@ -104,15 +101,6 @@ class Judgments:
             part = JudgedClusters.of(sample.at(row), cluster[row], present[row], self.design)
             warn_of_few(np.unique(part.cluster[part.sample.judged]).size)
             yield row, part
-
-    def total(self, sums: FloatArray) -> Total:
-        """Estimate the true positives in each list, one block of list sizes at a time."""
-        parts = []
-        for start in range(0, max(sums.shape[-2], 1), _TOGETHER):
-            block = sums[..., start : start + _TOGETHER, :]
-            parts.append(self.design.total(block))
-            self.advance(block[..., 0].size)
-        return Total(*(np.concatenate(x, axis=-1) for x in zip(*parts, strict=True)))
 
 
 def read_sample(
@@ -298,8 +286,6 @@ def _region_tables(
 
 # ---- Estimate results for partly judged rankings, using sums over lists
 
-_TOGETHER = 20_000  # number of lists between progress bar updates
-
 
 def judged_list_columns(
     ranking: Ranking,
@@ -319,7 +305,7 @@ def judged_list_columns(
         inside.append(judged_sums.up_to(parts, ranks[row], eligible[row], n))
         whole.append(parts[ranking.present[row]].sum(axis=0))
     sums = _stacked(inside, ranks)
-    positives = judgments.total(sums)
+    positives = design.total(sums)
     size, judged, tp = counts_of(sums)
     if quantity == "recall":
         outside = _stacked(whole, ranks)[..., np.newaxis, :] - sums
@@ -373,7 +359,7 @@ def region_columns(
         sums.append(np.array([in_each[0] - shared, in_each[1] - shared, shared]))
     only_a, only_b, both = np.moveaxis(_stacked(sums, of_a.ranks), -3, 0)
     regions = only_a, only_b
-    a, b = (judgments.total(region) for region in regions)
+    a, b = (design.total(region) for region in regions)
     (least_a, most_a), (least_b, most_b) = (judged_sums.possible_totals(x) for x in regions)
     for row, part in judgments.clusters(of_a):
         lists = [(side.ranks[row], side.eligible[row]) for side in sides]
@@ -444,8 +430,8 @@ def judged_precision(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label. Unjudged candidates have a
-        missing label. In a Dataset, entries with neither a label nor a score are padding.
+        Candidates. Unjudged candidates have a missing gold label. In a Dataset, entries with
+        neither a label nor a score are padding.
     n : int, sequence of int, range or None
         Sizes of the lists. The default is every n, or a grid of sizes as in :func:`precision_band`.
     unjudged
@@ -455,8 +441,7 @@ def judged_precision(
     judged_with : name, optional
         Column with the probability that each candidate was selected for judging. By default, the
         judged candidates are treated as a random sample from each list.
-    level : float
-        Confidence level of the interval for "estimate".
+    level
     **roles
         Column roles. See :func:`nbest_precision`.
 
@@ -464,17 +449,11 @@ def judged_precision(
     -------
     DataFrame or Dataset
         One row per measure and n (Dataset: dimensions measure and n): ``measure``, ``n``,
-        ``n_judged`` and ``tp_judged``: judged candidates and judged true positives in the list;
         ``precision``: the estimate, or NaN without judged candidates; ``ci_low``, ``ci_high``:
         limits for the precision of the whole list, always within the limits from "bounds";
-        ``tied``: excluded candidates tied with the last candidate; ``n_unjudged``: unjudged
-        candidates in the list.
-
-    Raises
-    ------
-    ValueError, TypeError, KeyError
-        If a column for a role is missing, a probability is not in (0, 1], or a candidate with
-        probability 1 is not judged.
+        ``n_judged`` and ``n_unjudged``: judged and unjudged candidates in the list.
+        ``details=True`` adds ``tp_judged``: judged true positives; ``tied``: excluded candidates
+        tied with the last candidate.
 
     Notes
     -----
@@ -488,13 +467,13 @@ def judged_precision(
     combined (MOVER, Zou and Donner 2008). For a part without judgments, the estimate comes from the
     other parts, and the limits are 0 and 1. With more than 12 probabilities, judgments are weighted
     by inverse probabilities, and the interval is Clopper and Pearson's for the effective number of
-    judgments (Korn and Graubard 1998). A random sample from all the data or from a pool of lists is
-    random in each list. Sheets from :func:`annotation_sheet` are not random samples from the lists
-    because shared candidates are excluded. Use :func:`judged_difference` for such sheets. For
-    in-memory data with at most eight list sizes, Fisher's tests compare judging rates between the
-    top and the rest of each list, and between shared and other candidates. A
-    :class:`RankevalWarning` reports samples that are not random, at a joint level of 0.001. The
-    tests do not detect small nonrandom samples. The cost is ranking plus a search over the counts.
+    judgments (Korn and Graubard 1998).
+
+    Sheets from :func:`annotation_sheet` are not random samples from the lists because shared
+    candidates are excluded. Use :func:`judged_difference` for such sheets. For at most eight list
+    sizes, Fisher's tests compare judging rates between the top and the rest of each list, and
+    between shared and other candidates. A :class:`RankevalWarning` reports samples that are not
+    random, at a joint level of 0.001. The tests do not detect small nonrandom samples.
 
     With ``groups``, whole groups such as documents must be sampled for judging. The variance is
     computed from the totals for judged groups, and is 0 if every candidate is judged. In a partly
@@ -606,24 +585,24 @@ def judged_difference(
     -------
     DataFrame or Dataset
         One row per n (Dataset: dimensions pair and n): ``measure_a``, ``measure_b``, ``n``;
-        ``n_only``: candidates in each difference region; ``n_judged_a``, ``n_judged_b``,
-        ``tp_judged_a``, ``tp_judged_b``: judged candidates and judged true positives in each
-        region; ``difference``: difference in precision between the lists, or NaN if a region has no
-        judged candidates; ``ci_low``, ``ci_high``; ``cuts_tie``: whether a list excludes candidates
-        with the list's last score; ``n_judged``, ``n_unjudged``: total counts in the two regions.
+        ``difference``: difference in precision between the lists, or NaN if a region has no judged
+        candidates; ``ci_low``, ``ci_high``; ``n_judged``, ``n_unjudged``: counts in the two
+        difference regions. ``details=True`` adds ``n_only``: candidates in each region;
+        ``n_judged_a``, ``n_judged_b``, ``tp_judged_a``, ``tp_judged_b``: judged candidates and
+        judged true positives in each region; ``cuts_tie``: whether a list excludes candidates with
+        the list's last score.
 
     Notes
     -----
     With T_a and T_b true positives in the difference regions, the difference is (T_a - T_b) / n.
-    T_a and T_b are estimated from the judged candidates in the regions. The interval combines the
-    exact intervals for T_a and T_b (MOVER, Zou and Donner 2008). The interval reflects only the
-    unjudged candidates, and shrinks to a point once all candidates are judged. To generalize to
-    other samples, use Fisher's test as in :func:`plan_annotation`. If the judging rate is constant
-    within each region, ``compare_for(tp_judged_a, n_judged_a, tp_judged_b, n_judged_b, overlap=0)``
-    returns the p-value. Fisher's test can be nonsignificant even if the interval excludes 0. As in
-    :func:`judged_precision`, a :class:`RankevalWarning` reports judged candidates that are clearly
-    not a random sample. In simulations with a fifth of Evert's data judged, intervals for
-    differences had at least the nominal coverage (``tests/simulations/partly_judged.csv``).
+    The interval combines the exact intervals for T_a and T_b (MOVER, Zou and Donner 2008). It
+    reflects only the unjudged candidates, and shrinks to a point once all candidates are judged. To
+    generalize to other samples, use Fisher's test as in :func:`plan_annotation`: if the judging
+    rate is constant within each region, ``compare_for(tp_judged_a, n_judged_a, tp_judged_b,
+    n_judged_b, overlap=0)`` returns the p-value. As in :func:`judged_precision`, a warning reports
+    judged candidates that are clearly not a random sample. In simulations with a fifth of Evert's
+    data judged, intervals for differences had at least the nominal coverage
+    (``tests/simulations/partly_judged.csv``).
 
     Examples
     --------
@@ -651,8 +630,7 @@ def _rows_of_regions(
     present = candidates.present[:, sides]
     both = present[:, :1] & present[:, 1:]
     of_a, of_b = (candidates.rankings([side]).among(both) for side in sides.tolist())
-    with _bar(2 * lists.size * len(candidates.group)) as advance:
-        columns = region_columns(of_a, of_b, sample.of(candidates, n, advance), lists)
+    columns = region_columns(of_a, of_b, sample.of(candidates, n), lists)
     table = doors.rows_of(columns, candidates, PAIR, [0], {"n": lists})
     return doors.with_pairs(table, candidates, [pair], "two-sided")
 
@@ -669,16 +647,8 @@ def _rows_of_lists(
     few, facts = doors.few_or(sizes, candidates.sizes(n))
     candidates, lists = candidates.in_order(), candidates.sizes(few)
     warn_if_chosen(sample, candidates, lists, rest=quantity == "recall")
-    with _bar(len(candidates.group) * len(candidates.measures) * lists.size) as advance:
-        judgments = sample.of(candidates, few, advance)
-        rows = doors.measure_rows(
-            candidates, lists, judged_list_columns, judgments=judgments, quantity=quantity
-        )
-    return rows, facts
-
-
-def _bar(total: int) -> Any:
-    return errors.progress_bar(total=total, what="lists judged in part", unit="lists")
+    how: Any = {"judgments": sample.of(candidates, few), "quantity": quantity}
+    return doors.measure_rows(candidates, lists, judged_list_columns, **how), facts
 
 
 def _judged_lists(

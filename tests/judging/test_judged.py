@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from contextlib import contextmanager
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import rankeval_pd
@@ -99,26 +97,6 @@ def test_lists_that_cut_ties_say_so(whole):
     assert partly.rankeval.judged_recall(sizes)["tied"].tolist() == tied
     cuts = rounded.rankeval.compare("good", "fair", sizes)["cuts_tie"].tolist()
     assert partly.rankeval.judged_difference("good", "fair", sizes)["cuts_tie"].tolist() == cuts
-
-
-def test_blocks_of_lists_are_the_whole_and_the_bar_moves_to_its_end(partly, monkeypatch):
-    n, pair = range(1, 200), ["good", "fair"]
-    asked = {"judged_precision": [n], "judged_recall": [n], "judged_difference": [*pair, n]}
-    alone = {name: getattr(partly.rankeval, name)(*given) for name, given in asked.items()}
-    moved: list[int] = []
-
-    @contextmanager
-    def counted(*_, total, **__):
-        moved.append(-total)
-        yield moved.append
-
-    monkeypatch.setattr("rankeval_pd.errors.progress_bar", counted)
-    monkeypatch.setattr("rankeval_pd.judging.judged._TOGETHER", 7)
-    for name, given in asked.items():
-        moved.clear()
-        pd.testing.assert_frame_equal(getattr(partly.rankeval, name)(*given), alone[name])
-        assert len(moved) > 20
-        assert sum(moved) == 0
 
 
 def test_what_cannot_be_estimated(partly):

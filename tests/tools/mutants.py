@@ -530,8 +530,8 @@ SEEDED = {
         ("(max(first, second) - (1.0 - overlap))", "(min(first, second) - (1.0 - overlap))"),
         ("min(max(0.5 * (first + second), lowest)", "min(max(min(first, second), lowest)"),
         ("left = 2 * state.size - sum(state.judged)", "left = 2 * state.size"),
-        ("elif left and planned == 0.0:", "elif planned == 0.0:"),
-        ("budget is None and planned < power:", "budget is None and planned <= power:"),
+        ("        elif left:\n", "        else:\n"),
+        ("budget is None and planned < wanted", "budget is None and planned <= wanted"),
     ],
     ("lists/acceptance.py", "lists/acceptance lists/measure_ranks decisions/averages"
      " decisions/verdicts curves/early_retrieval curves/areas judging/annotation"
