@@ -390,11 +390,11 @@ def _numbers(name: str, values: Any, *, whole: bool = False) -> FloatArray:
     array = np.asarray(values)
     if array.dtype.kind not in "iuf":
         raise TypeError(f"{name}={brief(values)}: pass a number, or an array of numbers.")
-    wrong = ~np.isfinite(array)
+    allowed, wrong = "finite numbers", ~np.isfinite(array)
     if whole:
+        allowed = "counts, whole numbers of at least 0"
         wrong |= (array < 0) | (array != np.floor(array))
     if wrong.any():
-        allowed = "counts: whole numbers of at least 0" if whole else "finite numbers"
         raise ValueError(f"{name}={brief(values)}: pass {allowed}.")
     numbers: FloatArray = array.astype(float)[()]  # a population of one number is a scalar's
     return numbers
@@ -540,7 +540,7 @@ def random_test(
         )
     columns = tuple(x for x in TEST_COLUMNS if adjust or x != "p_adjusted")
     how: dict[str, Any] = {"ties": chosen.ties, "pool": pool}
-    question = partial(_rows_of_tests, population=population, adjust=adjust, **how)
+    question = partial(_tests_of_lists, population=population, adjust=adjust, **how)
     together = None
     if combine:
         columns += _COMBINED
@@ -570,7 +570,7 @@ def _rows_of_counts(candidates: Candidates, n: IntArray | None, **how: Any) -> R
     return doors.measure_rows(candidates, n, _list_counts, **how)
 
 
-def _rows_of_tests(
+def _tests_of_lists(
     candidates: Candidates, n: IntArray | None, *, adjust: str | None, **how: Any
 ) -> tuple[Rows, dict[str, Any]]:
     """Return one row per group, measure and list, and whether p-values are rounded."""

@@ -39,7 +39,8 @@ from rankeval_pd.tables import apart
 # ---- Plan how many candidates to judge when you compare two measures
 
 _TEETH = 24  # number of smaller plans for which the power is checked
-_LARGEST = 4_096  # largest region size in plans based on a pilot
+_LARGEST = 65_536  # largest region size in plans: some ten seconds
+_LARGEST_OF_PILOTS = 4_096  # the same in plans based on a pilot
 _OUTSIDE = (0.025, 0.975)  # quantiles for the range of the power
 
 
@@ -306,8 +307,8 @@ def needed_candidates(
     -----
     The precision of shared candidates is assumed to be the mean of the two precisions, or as close
     to the mean as possible. Numbers of true positives in the regions are binomial, or beta-binomial
-    given a pilot. The power is computed as a sum over all outcomes. If regions of 4,096 candidates
-    do not provide this power, a RankevalWarning reports that the pilot is too small.
+    given a pilot. The power is computed as a sum over all outcomes. A RankevalWarning reports that
+    the power is not reached with regions of 65,536 candidates, or of 4,096 after a pilot.
 
     Examples
     --------
@@ -333,14 +334,15 @@ def needed_candidates(
             " to detect. Pass the expected precisions."
         )
     shares = _shares_of_regions(first, second, overlap)
-    pilots = None
+    pilots, largest = None, _LARGEST
     if n_judged is not None:
+        largest = _LARGEST_OF_PILOTS
         seen = (1.0 - overlap) * check_count("n_judged", n_judged)
         pilots = [Pilot(share * seen, seen) for share in shares]
     reached = partial(_power_of_lists, overlap, shares, pilots, alpha)
     if n is None:
         most = 2
-        while reached(most) < power and (pilots is None or _region_size(overlap, most) < _LARGEST):
+        while reached(most) < power and _region_size(overlap, most) < largest:
             most *= 2
         length = _bisected_sample(reached, power, most)
     else:
@@ -351,12 +353,11 @@ def needed_candidates(
         open_a, open_b = (pilot.laws_of_rates(size) for pilot in pilots)
         low, high = np.quantile(stats.fisher_power(open_a, size, open_b, size, alpha), _OUTSIDE)
         row |= {"power_low": low, "power_high": high}
-        if n is None and planned < power:
-            warn(
-                f"power={power:g} cannot be reached with {length:,} candidates per list: the pilot,"
-                f" n_judged={n_judged}, is too small to distinguish the precisions. Judge a larger"
-                " pilot sample."
-            )
+    if n is None and planned < power:
+        warn(
+            f"power={power:g} cannot be reached with {length:,} candidates per list. Plan for a"
+            " larger difference, or judge a larger pilot sample, n_judged=..."
+        )
     return pd.DataFrame([row])
 
 

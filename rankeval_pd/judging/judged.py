@@ -635,7 +635,7 @@ def _rows_of_regions(
     return doors.with_pairs(table, candidates, [pair], "two-sided")
 
 
-def _rows_of_lists(
+def _rows_of_judged_lists(
     candidates: Candidates,
     n: IntArray | None,
     *,
@@ -656,7 +656,9 @@ def _judged_lists(
 ) -> Data:
     """Estimate the precision or recall of lists for every measure."""
     sample, quantity = read_sample(data, roles, **how), able.quantity
-    question = partial(_rows_of_lists, sample=sample, quantity=quantity, sizes=doors.check_n(n))
+    question = partial(
+        _rows_of_judged_lists, sample=sample, quantity=quantity, sizes=doors.check_n(n)
+    )
     return _judged(data, sample, n, question, _LIST_COLUMNS.format(quantity), able)
 
 
