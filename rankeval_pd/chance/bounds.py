@@ -358,11 +358,10 @@ def crossovers(
 
     Notes
     -----
-    The first row for each measure and p is Macskassy's (2005) crossover point. The package follows
-    the text; Eq. 19 requires one positive fewer. Each n is a separate test, so the probability that
-    a random ranking crosses the bound at least once is far above p. Runs of 2 or more are nearly as
-    frequent as single crossings. Use ``random_bound(simultaneous=True)`` to account for all n. A
-    lazy Dataset is computed immediately. The function takes as long as :func:`random_bound`.
+    The first row for each measure and p is Macskassy's (2005) crossover point, by the text; Eq. 19
+    requires one positive fewer. Each n is a separate test, so the probability that a random ranking
+    crosses the bound at least once is far above p. Use ``random_bound(simultaneous=True)`` to
+    account for all n. A lazy Dataset is computed immediately.
 
     References
     ----------

@@ -617,7 +617,8 @@ def judged_difference(
     how: Any = {"unjudged": unjudged, "judged_with": judged_with, "level": level}
     sample = read_sample(data, doors.only_pair(data, a, b, roles, one=True), **how)
     question = partial(_rows_of_regions, sample=sample, pair=(a, b))
-    return _judged(data, sample, n, question, _DIFFERENCE_COLUMNS, can(judged_difference))
+    columns, able = _DIFFERENCE_COLUMNS, can(judged_difference)
+    return _judged(data, sample, doors.check_n(n), question, columns, able)
 
 
 def _rows_of_regions(
@@ -655,31 +656,21 @@ def _judged_lists(
     data: Data, n: ListSizes, roles: Mapping[str, Any], able: Capabilities, **how: Any
 ) -> Data:
     """Estimate the precision or recall of lists for every measure."""
-    sample, quantity = read_sample(data, roles, **how), able.quantity
-    question = partial(
-        _rows_of_judged_lists, sample=sample, quantity=quantity, sizes=doors.check_n(n)
-    )
-    return _judged(data, sample, n, question, _LIST_COLUMNS.format(quantity), able)
+    sample, quantity, sizes = read_sample(data, roles, **how), able.quantity, doors.check_n(n)
+    question = partial(_rows_of_judged_lists, sample=sample, quantity=quantity, sizes=sizes)
+    return _judged(data, sample, sizes, question, _LIST_COLUMNS.format(quantity), able)
 
 
 def _judged(
     data: Data,
     sample: Sample,
-    n: ListSizes,
+    n: doors.Sizes,
     question: doors.RankingQuestion,
     columns: str,
     able: Capabilities,
 ) -> Data:
     """Ask the question for a sample, and note what was assumed in ``attrs``."""
-    attrs = {"unjudged": sample.unjudged, "level": sample.level}
+    attrs, names = {"unjudged": sample.unjudged, "level": sample.level}, columns.split()
     with errors.hushed(f"gold={sample.gold!r}"):  # equal labels are valid in samples
-        table = doors.tabulate(
-            sample.data,
-            sample.roles,
-            question,
-            columns.split(),
-            able,
-            n=doors.check_n(n),
-            attrs=attrs,
-        )
+        table = doors.tabulate(sample.data, sample.roles, question, names, able, n=n, attrs=attrs)
     return doors.above_door(table, data)
