@@ -158,12 +158,7 @@ def random_bound_for(
     Returns
     -------
     DataFrame
-        The columns ``p, n, expected, discrete, interpolated, parametric, critical, attainable``, as
-        in :func:`random_bound`.
-
-    Notes
-    -----
-    If you request only a few list sizes, N can be as large as a billion.
+        The columns of :func:`random_bound`.
 
     References
     ----------
@@ -242,14 +237,12 @@ def random_pvalue(
     n : int or array of int
         Size of the list.
     n_queries : int, optional
-        Number of queries (or reviewers, or samples) whose mean number of true positives is ``tp``.
-        The rankings for the queries are random and independent. If the mean was rounded, pass the
-        smallest mean that rounds to it, such as 5.65 for 5.7. The other numbers can have one value
-        per query.
-    method : {"discrete", "interpolated", "parametric"}
+        Number of queries (or reviewers) whose mean number of true positives is ``tp``, for random
+        and independent rankings. If the mean was rounded, pass the smallest mean that rounds to it,
+        such as 5.65 for 5.7. The other numbers can have one value per query.
+    method
         The exact tail probability, its interpolation between integers (Macskassy 2005), or the
-        continuous binomial tail probability. The binomial tail is used for both populations. A mean
-        over queries has the exact probability.
+        continuous binomial tail probability of both populations. A mean has the exact probability.
     n_candidates, n_positive, population, prior
         As in :func:`random_bound_for`. The numbers can be arrays.
     log : bool
@@ -263,9 +256,8 @@ def random_pvalue(
 
     Notes
     -----
-    With ``n_queries``, the p-value is that of the sum, computed from the exact convolution of the
-    queries' distributions. Macskassy's (2005) Tables 3 and 4 treat a mean as if it came from a
-    single list.
+    With ``n_queries``, the distribution of the sum is an exact convolution. Macskassy's (2005)
+    Tables 3 and 4 treat a mean as if it came from a single list.
 
     References
     ----------

@@ -16,11 +16,7 @@ from pandas.api.types import is_bool_dtype
 from rankeval_pd import doors, stats
 from rankeval_pd.doors import Data
 from rankeval_pd.errors import check_count, check_share, hushed, listed, warn
-from rankeval_pd.judging.judged import (
-    check_frame,
-    judged_difference,
-    read_sample,
-)
+from rankeval_pd.judging.judged import check_frame, judged_difference, read_sample
 from rankeval_pd.lists.regions import difference_region
 from rankeval_pd.options import Capabilities, with_options, with_roles, with_roles_but
 from rankeval_pd.roles import (

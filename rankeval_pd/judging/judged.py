@@ -55,11 +55,7 @@ class Sample:
         """Return the distinct probabilities, which are strata if they are few."""
         return np.unique(self.probability)
 
-    def of(
-        self,
-        candidates: Candidates,
-        n: IntArray | None = None,
-    ) -> Judgments:
+    def of(self, candidates: Candidates, n: IntArray | None = None) -> Judgments:
         """Return what is known about the judgments of the candidates, and the lists of interest."""
         probability = self.probability[candidates.row][:, np.newaxis]
         strata = self.kinds.size * (self.kinds.size <= MOST_STRATA)
@@ -161,15 +157,9 @@ def _check_probability(probability: FloatArray, judged: BoolArray) -> None:
 
 def check_frame(candidates: object) -> None:
     """Raise a TypeError unless the candidates are a DataFrame."""
-    if hasattr(candidates, "data_vars"):
-        raise TypeError(
-            "candidates is a Dataset, but plans and sheets need a DataFrame with one row per "
-            "candidate. Convert the Dataset: data.to_dataframe().reset_index()."
-        )
     if not isinstance(candidates, pd.DataFrame):
-        raise errors.no_table(
-            "candidates", candidates, "a pandas DataFrame with one row per candidate"
-        )
+        wanted = "a pandas DataFrame with one row per candidate"
+        raise errors.no_table("candidates", candidates, wanted)
 
 
 def counts_of(sums: FloatArray) -> IntArray:
@@ -180,7 +170,6 @@ def counts_of(sums: FloatArray) -> IntArray:
 # ---- Test whether the judged candidates in a list are a random sample
 
 _LEVEL = 1e-3  # joint level for all 2x2 tables in a call
-_NEAR = 2.5  # in standard deviations; tables closer to the mean cannot be significant
 _LISTS = 8  # largest number of list sizes to test
 _TOPS = (2, 10)  # the top half and the top tenth of a list
 
@@ -192,21 +181,6 @@ class _Table(NamedTuple):
     #: (4, ..., measure [, other measure]): judged and all candidates in the part, and in the rest
     counts: IntArray
     n: int
-
-    def p_values(self) -> AnyArray:
-        """Return Fisher's p-value for tables far from the mean, and 1 for other tables."""
-        judged, size, judged_else, size_else = self.counts
-        total, drawn = size + size_else, judged + judged_else
-        with np.errstate(divide="ignore", invalid="ignore"):
-            share = size / total
-            spread = drawn * share * (1 - share) * (total - drawn) / (total - 1)
-            far = np.abs(judged - drawn * share) / np.sqrt(spread) > _NEAR
-        result = np.ones(size.shape)
-        if far.any():
-            judged, size, judged_else, size_else = self.counts[:, far]
-            test = fisher_test(judged, size, judged_else, size_else, "two-sided")
-            result[far] = test.p_value
-        return result
 
 
 def warn_if_chosen(
@@ -228,7 +202,7 @@ def warn_if_chosen(
         return
     judged = sample.judged[candidates.row][:, np.newaxis] & candidates.present
     tables = [*_region_tables(candidates, judged, n, rest=rest, regions=regions)]
-    tests = [table.p_values() for table in tables]
+    tests = [fisher_test(*table.counts, "two-sided").p_value for table in tables]
     number = sum(p.size for p in tests)
     smallest = [float(p.min(initial=1.0)) for p in tests]
     if not smallest or min(smallest) * number >= _LEVEL:
