@@ -33,7 +33,7 @@ _HOMES = {
         "annotation_sheet annotator_agreement needed_candidates plan_annotation with_judgements"
     ),
     "judging.judged": "judged_difference judged_precision judged_recall",
-    "lists.acceptance": "acceptance_precision choose_threshold",
+    "lists.acceptance": "acceptance_precision choose_threshold compare_thresholds",
     "lists.comparison": "compare",
     "lists.measure_ranks": "measure_ranks",
     "lists.precision": "difference_band nbest_precision precision_band precision_interval",

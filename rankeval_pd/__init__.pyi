@@ -36,6 +36,7 @@ from .judging.judged import judged_precision as judged_precision
 from .judging.judged import judged_recall as judged_recall
 from .lists.acceptance import acceptance_precision as acceptance_precision
 from .lists.acceptance import choose_threshold as choose_threshold
+from .lists.acceptance import compare_thresholds as compare_thresholds
 from .lists.comparison import compare as compare
 from .lists.measure_ranks import measure_ranks as measure_ranks
 from .lists.precision import difference_band as difference_band

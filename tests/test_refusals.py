@@ -45,7 +45,7 @@ def refusal(name: str, data: Any = None, **options: Any) -> Exception:
 
 # ------------------------------------------------------------------------------------ the options
 
-SPELLED_OUT = {"pool": "pass 'retrieved', 'all'", "kind": "pass either list sizes"}
+SPELLED_OUT = {"pool": "pass 'retrieved', 'all'", "kind": "pass exactly one of n="}
 
 
 def test_a_choice_that_is_not_one_of_its_values_is_refused_with_those_that_are():

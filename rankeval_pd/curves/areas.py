@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Unpack
@@ -22,7 +22,6 @@ from rankeval_pd.roles import (
     Alternative,
     AreaInterval,
     AreaKind,
-    EqualScores,
     RankingRoles,
 )
 from rankeval_pd.stats import AnyArray, FloatArray, IntArray, Limits, Ranking
@@ -32,10 +31,8 @@ from rankeval_pd.stats import areas as early
 
 AREA_COLUMNS = ("measure", "area", "chance", "ci_low", "ci_high", "se", "p_value")
 AVERAGED = (*AREA_COLUMNS[:-1], "n_queries", "n_missing")
-KINDS = ("roc", "ap")
-INTERVALS = ("newcombe", "delong", "logit")
-EQUAL = {"block": "blocks", "mean": "expected"}  # name for average precision in the kernels
-_OWN = {"roc": "newcombe", "ap": "logit"}
+Columns = dict[str, AnyArray]  # (group, measure), or (group, pair)
+_OWN = {"roc": "newcombe", "ap": "logit"}  # the interval of each kind of area
 
 
 @Capabilities(
@@ -45,6 +42,7 @@ _OWN = {"roc": "newcombe", "ap": "logit"}
     clusters=True,
     by_groups=True,
     short="measure area ci_low ci_high chance",
+    details="se p_value",
     layout="measure",
     quantity="area",
     test="score",
@@ -56,7 +54,6 @@ def area(
     *,
     ci: AreaInterval | None = None,
     level: float = 0.95,
-    equal: EqualScores = "block",
     average: decisions.Average | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
@@ -70,20 +67,15 @@ def area(
         "roc" is the area under the ROC curve. This area is the probability that a true positive has
         a higher score than a negative, with equal scores counting one half. "ap" is average
         precision, the mean of the precision at the rank of each true positive, treating equal
-        scores as one block.
+        scores as one block, as in scikit-learn.
     ci
-        Kind of interval. None means "newcombe" for the ROC area and "logit" for average precision.
-        "newcombe" uses the standard deviation at each possible area, or DeLong's if it is larger.
-        It maintains its coverage for areas near 1 and for small classes. For two-valued scores,
-        "newcombe" is Miettinen and Nurminen's interval for the difference between two proportions.
-        "delong" is area ± z se, as in pROC, and NaN if the standard error is 0. "logit" is DeLong's
-        interval on the logit scale. Average precision allows only "logit", with Student's t. Two
-        logit intervals are computed, one around the average precision and one around a version in
-        which no positive contributes to its own precision, and their outer limits are returned.
-    equal
-        Treatment of equal scores in average precision. "block" treats equal scores as one block, as
-        scikit-learn does, and "mean" averages over all orderings of them. The ROC area is the same
-        in both cases.
+        Kind of interval for the ROC area, by default "newcombe". "newcombe" uses the standard
+        deviation at each possible area, or DeLong's if it is larger. It maintains its coverage for
+        areas near 1 and for small classes. For two-valued scores, "newcombe" is Miettinen and
+        Nurminen's interval for the difference between two proportions. "delong" is area ± z se, as
+        in pROC, and NaN if the standard error is 0. Average precision has its own interval, with
+        Student's t on the logit scale: the outer limits of an interval around the average precision
+        and of one around a version in which no positive contributes to its own precision.
     average
         Whether to average over all groups of ``by`` (Dataset: all batch dimensions). "macro" is the
         mean of the groups' areas. "micro" is the mean over all pairs of a positive and a negative
@@ -105,8 +97,8 @@ def area(
           for average precision; NaN if the interval is NaN;
         * ``p_value``: two-sided p-value for a test of ROC area = 1/2. It is at most 1 - ``level``
           if and only if the interval excludes one half. The p-value is NaN with "ap", whose chance
-          level depends on the sample, and with "delong" or "logit" if ``se`` is 0. With
-          ``average``, there is no ``p_value``;
+          level depends on the sample, and with "delong" if ``se`` is 0. With ``average``, there is
+          no ``p_value``;
         * ``n_groups``, with ``groups`` only: the number of groups in the class with fewer groups.
 
     Warns
@@ -140,22 +132,20 @@ def area(
       measure      area    ci_low   ci_high   chance
     0    good  0.551516  0.374956  0.704546  0.12245
     """
-    decisions.check_average(average)
     interval = _interval_kind(kind, ci)
     level = check_share("level", level)
-    ties = EQUAL[equal]
     attrs: dict[str, Any] = {"kind": kind, "ci": interval, "level": level}
     columns, combine = (*AREA_COLUMNS, "n_groups"), None
     kernel = partial(_roc_columns, level=level, ci=interval)
     if kind == "ap":
-        kernel = partial(precision_columns, level=level, ties=ties)
+        kernel = partial(precision_columns, level=level)
     if average is not None:
         if interval != _OWN[kind]:
             raise ValueError(
                 f"average={average!r} with ci={ci!r}: the average over groups has its own interval."
                 " Omit ci."
             )
-        kernel = partial(_to_average, kind=kind, ties=ties)
+        kernel = partial(_to_average, kind=kind)
         columns, combine = AVERAGED, partial(decisions.average_areas, average=average, level=level)
         attrs["average"] = average
     return doors.tabulate(
@@ -173,7 +163,7 @@ def area_rows(
     candidates: doors.Candidates,
     _: IntArray | None,
     *,
-    kernel: Callable[..., Mapping[str, AnyArray]],
+    kernel: Callable[..., Columns],
 ) -> Rows:
     """Return one row per group and measure, from a function of rankings and clusters."""
     parts = []
@@ -185,28 +175,24 @@ def area_rows(
 
 def _interval_kind(kind: str, ci: str | None) -> str:
     """Return the kind of interval; reject a kind that is not available for this area."""
-    if kind == "ap" and ci not in (None, "newcombe", "logit"):
+    if kind == "ap" and ci is not None:
         raise ValueError(
-            f"ci={ci!r} is an interval for the ROC area, but kind='ap' computes average precision."
-            " Omit ci, or pass ci='logit'."
+            f"ci={ci!r} is an interval for the ROC area, but kind='ap' computes average precision,"
+            " which has its own interval. Omit ci."
         )
-    if kind == "ap" or ci is None:
-        return _OWN[kind]
-    return ci
+    return ci or _OWN[kind]
 
 
-def _area_of(ranking: Ranking, kind: str, ties: str = "blocks") -> early.Influence:
+def _area_of(ranking: Ranking, kind: str) -> early.Influence:
     """Return the area under the ROC curve, or average precision."""
     if kind == "roc":
         return early.placements(ranking)
-    return early.influences(ranking, ties=ties)
+    return early.influences(ranking)
 
 
-def _to_average(
-    ranking: Ranking, _: IntArray | None = None, *, kind: str, ties: str
-) -> dict[str, AnyArray]:
+def _to_average(ranking: Ranking, _: IntArray | None = None, *, kind: str) -> Columns:
     """Return the areas of the groups to be averaged, without separate intervals."""
-    (total, positive), result = ranking.size, _area_of(ranking, kind, ties)
+    (total, positive), result = ranking.size, _area_of(ranking, kind)
     weight = positive
     if kind == "roc":
         weight = positive * (total - positive)
@@ -215,7 +201,7 @@ def _to_average(
 
 def _roc_columns(
     ranking: Ranking, cluster: IntArray | None = None, *, level: float, ci: str
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return the columns (group, measure) of ROC areas."""
     result = early.placements(ranking)
     spread = spread_of(result, cluster, alone=True)
@@ -224,15 +210,13 @@ def _roc_columns(
     return _area_limits(result.value, spread, level, ci)
 
 
-def _area_limits(
-    area: FloatArray, spread: early.AreaSpread, level: float, ci: str
-) -> dict[str, AnyArray]:
+def _area_limits(area: FloatArray, spread: early.AreaSpread, level: float, ci: str) -> Columns:
     """Return the area, chance level, limits, standard error, p-value and any clusters."""
     if ci == "newcombe":
         limits, p_value = early.newcombe_limits(area, spread, level), early.p_of_half(area, spread)
         low, high, p_value = early.with_two_scores(spread, level, limits, p_value)
     else:
-        low, high, p_value = early.delong(area, spread, level, logit=ci == "logit")
+        low, high, p_value = early.delong(area, spread, level)
     worse = high < 0.5
     if worse.any():
         warn(
@@ -290,10 +274,10 @@ def area_of_outlines(
 
 
 def precision_columns(
-    ranking: Ranking, cluster: IntArray | None = None, *, level: float, ties: str
-) -> dict[str, AnyArray]:
+    ranking: Ranking, cluster: IntArray | None = None, *, level: float
+) -> Columns:
     """Return the columns (group, measure) of average precisions."""
-    result = early.influences(ranking, ties=ties)
+    result = early.influences(ranking)
     warned = "area"
     if cluster is None:  # with few positives the interval is wide, but its coverage is correct
         warned = ""
@@ -316,16 +300,28 @@ def _columns_of_precision(
 
 
 def precision_gap(
-    a: Ranking,
-    b: Ranking,
-    cluster: IntArray | None = None,
-    *,
-    alternative: str,
-    ties: str,
-) -> dict[str, AnyArray]:
+    a: Ranking, b: Ranking, cluster: IntArray | None = None, *, alternative: str
+) -> Columns:
     """Return the columns (group, pair) of two average precisions and their difference."""
-    of_a, of_b = early.influences(a, ties=ties), early.influences(b, ties=ties)
-    columns = gap_columns(a, b, of_a.minus(of_b), cluster, alternative)
+    of_a, of_b = early.influences(a), early.influences(b)
+    apart = of_a._replace(
+        value=of_a.value - of_b.value,
+        influence=of_a.influence - of_b.influence,
+        drift=of_a.drift - of_b.drift,
+    )
+    gap = spread_of(apart, cluster, warned="compare_area")
+    freedom = np.maximum(gap.least_freedom, 1.0)
+    t, p_value = t_and_p(apart.value, gap.error, freedom, alternative)
+    columns: Columns = {
+        "difference": apart.value,
+        "z": t,
+        "p_value": p_value,
+        "se": gap.error,
+        "freedom": freedom,
+        "moved": np.asarray(gap.moved),
+        "alike": early.have_same_order(a, b),
+        **gap.counted,
+    }
     for side, result in (("a", of_a), ("b", of_b)):
         own = spread_of(result, cluster, warned="", alone=True)
         columns |= {
@@ -338,30 +334,6 @@ def precision_gap(
     return columns
 
 
-def gap_columns(
-    a: Ranking,
-    b: Ranking,
-    apart: early.Influence,
-    cluster: IntArray | None,
-    alternative: str,
-    freedom: FloatArray | float = np.inf,
-) -> dict[str, AnyArray]:
-    """Return a difference and its test, with at most ``freedom`` degrees of freedom."""
-    gap = spread_of(apart, cluster, warned="compare_area")
-    freedom = np.maximum(np.minimum(gap.least_freedom, freedom), 1.0)
-    t, p_value = t_and_p(apart.value, gap.error, freedom, alternative)
-    return {
-        "difference": apart.value,
-        "z": t,
-        "p_value": p_value,
-        "se": gap.error,
-        "freedom": freedom,
-        "moved": np.asarray(gap.moved),
-        "alike": early.have_same_order(a, b),
-        **gap.counted,
-    }
-
-
 def t_and_p(
     difference: FloatArray, error: FloatArray, freedom: FloatArray, alternative: str
 ) -> tuple[FloatArray, FloatArray]:
@@ -369,7 +341,7 @@ def t_and_p(
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where((error == 0.0) & (difference == 0.0), 0.0, difference / error)
     t = np.where(np.isinf(t), np.nan, t)
-    return t, p_of_t(t, freedom, alternative)
+    return t, stats.p_of_t(t, freedom, alternative)
 
 
 def of_precision_gap(*, clustered: bool = False) -> Interval:
@@ -404,6 +376,7 @@ def _precision_gap_limits(*columns: Any, level: float, power: float) -> Limits:
 
 # ---- The variance of an area, or of an area difference, and its degrees of freedom
 
+# coverage in tests/simulations/areas.csv and average_precision.csv
 _FEW = 10  # if a class has fewer candidates, the coverage of the intervals is known to be too low
 
 
@@ -436,18 +409,6 @@ def _warn_if_few(spread: early.AreaSpread, what: str) -> None:
         )
 
 
-def p_of_t(statistic: FloatArray, freedom: FloatArray | float, alternative: str) -> FloatArray:
-    """Return the p-value of a t statistic, or of z if ``freedom`` is infinite."""
-    from scipy import special
-
-    far = {"two-sided": -np.abs(statistic), "greater": -statistic, "less": statistic}[alternative]
-    normal = np.isinf(freedom)
-    tail = np.where(normal, special.ndtr(far), special.stdtr(np.where(normal, 1.0, freedom), far))
-    if alternative == "two-sided":
-        tail = 2.0 * tail
-    return np.asarray(tail, dtype=float)
-
-
 # ---- Differences in area between independent samples
 
 
@@ -471,6 +432,7 @@ _OF_PAIR = (
     rankings="How good is it overall?",
     any_ties=True,
     short="measure sample_a sample_b difference ci_low ci_high p_value p_adjusted better",
+    details="area_a area_b z se leaning ci_low_alone ci_high_alone",
     layout="pair measure",
     pooled=True,
     quantity="area",

@@ -35,14 +35,15 @@ from rankeval_pd.tables import apart
 # ---- Plan how many candidates to judge when you compare two measures
 
 _TEETH = 24  # number of smaller plans for which the power is checked
-_LARGEST = 65_536  # largest region size in plans: some ten seconds
-_LARGEST_OF_PILOTS = 4_096  # the same in plans based on a pilot
+_LARGEST = 4_096  # largest region size in plans based on a pilot
+_MOST_JUDGED = 2**16  # largest region size in other plans: nobody judges more by hand
 _OUTSIDE = (0.025, 0.975)  # quantiles for the range of the power
 
 
 @Capabilities(
     rankings="What to judge, and how?",
     short="measure_a measure_b n n_judged n_more power power_low power_high",
+    details="n_region region_share precision_a precision_b",
 )
 @with_roles
 def plan_annotation(
@@ -303,8 +304,8 @@ def needed_candidates(
     -----
     The precision of shared candidates is assumed to be the mean of the two precisions, or as close
     to the mean as possible. Numbers of true positives in the regions are binomial, or beta-binomial
-    given a pilot. The power is computed as a sum over all outcomes. A RankevalWarning reports that
-    the power is not reached with regions of 65,536 candidates, or of 4,096 after a pilot.
+    given a pilot. The power is computed as a sum over all outcomes. A RankevalWarning reports a
+    pilot with which regions of 4,096 candidates do not reach the power.
 
     Examples
     --------
@@ -330,9 +331,9 @@ def needed_candidates(
             " to detect. Pass the expected precisions."
         )
     shares = _shares_of_regions(first, second, overlap)
-    pilots, largest = None, _LARGEST
+    pilots, largest = None, _MOST_JUDGED
     if n_judged is not None:
-        largest = _LARGEST_OF_PILOTS
+        largest = _LARGEST
         seen = (1.0 - overlap) * check_count("n_judged", n_judged)
         pilots = [Pilot(share * seen, seen) for share in shares]
     reached = partial(_power_of_lists, overlap, shares, pilots, alpha)
@@ -340,6 +341,11 @@ def needed_candidates(
         most = 2
         while reached(most) < power and _region_size(overlap, most) < largest:
             most *= 2
+        if pilots is None and reached(most) < power:
+            raise ValueError(
+                f"precision_a={first!r} and precision_b={second!r}: this difference requires more"
+                f" than {_MOST_JUDGED:,} judgments in each list. Pass precisions that differ more."
+            )
         length = _bisected_sample(reached, power, most)
     else:
         length = check_count("n", n)
@@ -351,8 +357,8 @@ def needed_candidates(
         row |= {"power_low": low, "power_high": high}
     if n is None and planned < power:
         warn(
-            f"power={power:g} cannot be reached with {length:,} candidates per list. Plan for a"
-            " larger difference, or judge a larger pilot sample, n_judged=..."
+            f"power={power:g} cannot be reached with {length:,} candidates per list. Judge a larger"
+            " pilot sample, n_judged=..."
         )
     return pd.DataFrame([row])
 
@@ -629,7 +635,7 @@ def _table_of_agreement(
     data: pd.DataFrame, chosen: Roles, names: list[Hashable], level: float
 ) -> pd.DataFrame:
     """Return the coefficients of all groups."""
-    frame, chosen = doors.with_given_frame(data, chosen)
+    frame = doors.with_levels(data, chosen)
     find_gold(frame, replace(chosen, gold=chosen.gold[0]))
     codes = _codes({name: frame_column(frame, name, "gold") for name in chosen.gold}, chosen)
     by = as_names(chosen.by, frame.columns)

@@ -10,8 +10,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
-from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray, silent_division
-from rankeval_pd.stats.distributions import Finite, Infinite, Population, log_betainc, log_pmf
+from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray, at_most, silent_division
+from rankeval_pd.stats.distributions import (
+    MOST_PROBES,
+    Finite,
+    Infinite,
+    Population,
+    log_betainc,
+    log_pmf,
+)
 
 # ------------------------------------- Bounds on the count at a level p (Macskassy 2005, section 2)
 #
@@ -19,6 +26,7 @@ from rankeval_pd.stats.distributions import Finite, Infinite, Population, log_be
 # form a path that rises by 0 or 1, split into a few hundred stretches that start from an exact tail
 # and advance in parallel with the recursion (Eqs 12 to 15), in units of p.
 
+_MOST_SECANTS = 200  # about six are usual; bisection alone takes 60 to neighboring floats
 _LEAST_LOG_P = -700.0  # for smaller p, tails in units of p could overflow
 _EQUAL = 1e-12  # a tail within this relative difference of p counts as equal
 MOST_SEARCHED = 64  # search each n up to this many list sizes, or if their mean gap is larger
@@ -114,7 +122,10 @@ def _critical_search(
     z = -scipy.special.ndtri_exp(np.minimum(log_p, -1e-6))
     guess = np.round(n * population.prior + z * np.sqrt(variance) + 0.5)
     at, step = np.clip(guess, low, highest), 1.0
-    while (active := low < high).any():
+    for _ in at_most(MOST_PROBES, "a critical count"):
+        active = low < high
+        if not active.any():
+            break
         middle = at[active]
         rare = population.at(active).tails(middle, n[active]).ge - log_p[active] <= _EQUAL
         below, above = low[active], high[active]
@@ -192,7 +203,9 @@ def _root(p: float, n: FloatArray, prior: FloatArray) -> FloatArray:
     at_other = log_betainc(other + 1.0, n - other, prior) - target
     result = np.empty_like(n)
     active = np.arange(n.size)
-    while active.size:
+    for _ in at_most(_MOST_SECANTS, "a root between counts"):
+        if not active.size:
+            break
         at_x = log_betainc(x + 1.0, n - x, prior) - target
         low, high = np.where(at_x >= 0.0, x, low), np.where(at_x <= 0.0, x, high)
         with silent_division():
@@ -343,8 +356,9 @@ def _completion_factor(
 
 EVERY = 3_000  #: largest number of list sizes with a separate recursion each
 _ALPHAS = (0.1, 0.05, 0.01, 0.001)  # p-values are never rounded across these levels
-_LEVELS, _FEWER = 512, 64  # number of p-values computed for up to, and above, 20,000 sizes
-_MANY = 20_000
+# a p-value of 20,000 sizes costs 0.2 seconds, so fewer are computed from there on
+_LEVELS, _FEWER, _MANY = 512, 64, 20_000
+_MOST_PLACES = 64  # every step halves the distance between two places in an array
 _TINY = 1e-6  # up to this value, the sum of probabilities is accurate enough
 
 
@@ -385,7 +399,7 @@ def simultaneous_p_values(
         places = np.unique(np.searchsorted(ordered, [*levels, ordered[-1]]))
         values = at(rest[places])
         for alpha in _ALPHAS:  # bisect until all p-values up to alpha are known individually
-            while True:
+            for _ in at_most(_MOST_PLACES, "the p-values around a level"):
                 right = int(np.searchsorted(values, alpha * (1.0 + 1e-12), "right"))
                 if right in (0, places.size) or places[right] - places[right - 1] < 2:
                     break

@@ -46,7 +46,7 @@ COLUMNS: dict[str, list[Any]] = {  # of tied candidates
     "groups": ["half"], "key": ["ident"], "label": ["ident"], "lower_is_better": ["b", True],
     "exclude": [["c", "half", "ident"]], "gold": ["other", ["gold", "other"]], "strata": ["half"],
     "measures": ["a", ["a", "b"], MEASURES], "baseline": ["a"], "positive": [1], "min_grade": [1],
-    "n_judged": [50], "margin": [0.05, 0.2], "n_items_new": [900], "pool": ["all", 10],
+    "n_judged": [50], "margin": [0.05, 0.2], "pool": ["all", 10],
 }  # fmt: skip
 VALUES: dict[str, list[Any]] = {
     "n_resamples": [19, 99, 200], "n_test_sets": [2, 3], "n_items": [2, 10, 50], "n_keys": [4],
