@@ -224,15 +224,10 @@ def random_cdf(
     Returns
     -------
     DataFrame or Dataset
-        One row per n and per number of true positives ``tp`` (Dataset: dimension row). ``tp``
-        increases in steps of 0.05, from about four standard deviations below the mean (at least -1)
-        to four above. Three columns contain P(X <= tp): ``discrete`` is the exact step function,
-        ``interpolated`` is linear between integers, and ``parametric`` is the continuous binomial.
-
-    Notes
-    -----
-    :func:`random_bound` returns the counts at which the three functions reach 1 - p. For small tail
-    probabilities, use :func:`random_pvalue` instead of subtracting from 1.
+        One row per n and number of true positives ``tp`` (Dataset: dimension row), in steps of
+        0.05, up to four standard deviations from the mean. Three columns contain P(X <= tp):
+        ``discrete`` is the exact step function, ``interpolated`` is linear between integers, and
+        ``parametric`` is the continuous binomial. For small tails, use :func:`random_pvalue`.
 
     References
     ----------

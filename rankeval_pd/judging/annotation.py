@@ -63,8 +63,7 @@ def plan_annotation(
     Parameters
     ----------
     candidates : DataFrame
-        Candidates with a score for each measure and a gold label. Unjudged candidates have a
-        missing label.
+        Candidates. Unjudged candidates have a missing gold label.
     a, b : names of measures
     n : int
         Size of each list.
@@ -73,13 +72,11 @@ def plan_annotation(
         regions.
     alpha
     budget : int, optional
-        Largest number of judgments that you can afford. The plan then gives the power for this
-        budget.
+        Number of judgments that you can afford, for which the plan gives the power.
     precisions : pair of float, optional
         Assumed precisions in the two difference regions: of the candidates found only in the list
-        for a, and only in the list for b. For the precisions of whole lists, use
-        :func:`needed_candidates`. By default, judged candidates in the regions serve as a pilot
-        sample.
+        for a, and only in the list for b. By default, judged candidates serve as a pilot sample.
+        For the precisions of whole lists, use :func:`needed_candidates`.
     **roles
         Column roles. See :func:`nbest_precision`.
 
@@ -99,10 +96,9 @@ def plan_annotation(
     the assurance: the average power over the posterior distribution of the precisions, with
     Jeffreys's prior for each region. With ``precisions``, new judgments are a sample without
     replacement from regions with the assumed precisions. Power is a sawtooth function of the sample
-    size, so ``n_more`` is only approximately the smallest number that provides this power. Power is
-    computed as a sum over all outcomes. Use :func:`annotation_sheet` to draw the candidates to
-    judge. A RankevalWarning reports a pilot that is not a random sample from the regions, a power
-    that cannot be reached, or a budget too small for any significant result.
+    size, so ``n_more`` is only approximately the smallest number that provides this power. A
+    RankevalWarning reports a pilot that is not a random sample from the regions, a power that
+    cannot be reached, or a budget too small for any significant result.
 
     References
     ----------
@@ -296,9 +292,8 @@ def needed_candidates(
     -------
     DataFrame
         One row with ``n``; ``n_judgements``, the number of candidates to judge in the two regions;
-        and ``power``. With ``n_judged``, ``power`` is an average over the posterior distribution
-        given the pilot, and the range is ``power_low`` to ``power_high``, as in
-        :func:`plan_annotation`.
+        and ``power``. With ``n_judged``, ``power`` is the assurance, with its range ``power_low``
+        to ``power_high``, as in :func:`plan_annotation`.
 
     Notes
     -----
@@ -493,8 +488,7 @@ def with_judgements(
         Candidates with a unique index.
     sheet : DataFrame
         A sheet from :func:`annotation_sheet` with a completed gold column (True and False, 1 and 0,
-        or values named in ``positive``). Missing values are ignored. To read a saved sheet with its
-        index, use ``pandas.read_csv("sheet.csv", index_col=0)``.
+        or values named in ``positive``), read with its index: ``pd.read_csv(path, index_col=0)``.
     **roles
         ``gold`` is the judgment column in both tables. ``positive`` and ``min_grade`` define which
         words or grades count as true.
@@ -604,8 +598,7 @@ def annotator_agreement(data: Data, *, level: float = 0.95, **roles: Unpack[Judg
     References
     ----------
     J. Cohen (1960), A coefficient of agreement for nominal scales. J. L. Fleiss (1971), Measuring
-    nominal scale agreement among many raters. K. Krippendorff (2011), Computing Krippendorff's
-    alpha-reliability.
+    nominal scale agreement among many raters. K. Krippendorff (2011), Krippendorff's alpha.
 
     Examples
     --------

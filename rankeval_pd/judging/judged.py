@@ -445,11 +445,10 @@ def judged_precision(
     by inverse probabilities, and the interval is Clopper and Pearson's for the effective number of
     judgments (Korn and Graubard 1998).
 
-    Sheets from :func:`annotation_sheet` are not random samples from the lists because shared
-    candidates are excluded. Use :func:`judged_difference` for such sheets. For at most eight list
-    sizes, Fisher's tests compare judging rates between the top and the rest of each list, and
-    between shared and other candidates. A :class:`RankevalWarning` reports samples that are not
-    random, at a joint level of 0.001. The tests do not detect small nonrandom samples.
+    Sheets from :func:`annotation_sheet` exclude shared candidates, so they are not random samples
+    from the lists: use :func:`judged_difference`. For at most eight list sizes, Fisher's tests
+    compare judging rates between the top and the rest of each list, and between shared and other
+    candidates. A warning reports samples that are not random, at a joint level of 0.001.
 
     With ``groups``, whole groups such as documents must be sampled for judging. The variance is
     computed from the totals for judged groups, and is 0 if every candidate is judged. In a partly
@@ -509,10 +508,8 @@ def judged_recall(
 
     Notes
     -----
-    With T true positives inside the list and U true positives outside, recall is T / (T + U). T and
-    U are estimated from the judged candidates. The limits are the values r for which a combined
-    interval for (1 - r) T - r U ends at 0 (Donner and Zou 2012). As in :func:`judged_precision`, a
-    warning reports samples that are clearly not random.
+    With T true positives inside the list and U outside, recall is T / (T + U). The limits are the
+    values r for which a combined interval for (1 - r) T - r U ends at 0 (Donner and Zou 2012).
 
     Examples
     --------
