@@ -380,6 +380,10 @@ OPTIONS = {
     ' "different". A function of two names that returns the relation also works.',
     "power": "Probability of detecting the difference, above alpha.",
     "phi": "Overdispersion from :func:`repetition`, at least 1. Larger values widen the interval.",
+    "pool": 'Candidates from which a random list is drawn. "retrieved" means those that the measure'
+    ' retrieved in each group, and "all" those in the data. Pass a number for a'
+    " collection of this size that contains no other true positives. The default is"
+    """ "retrieved" with ``missing="absent"`` and "all" otherwise.""",
     "population": "Whether a list is drawn from these candidates (hypergeometric distribution) or"
     " from an infinite population with the same prevalence (binomial distribution)."
     ' "infinite" allows n above N.',

@@ -105,6 +105,8 @@ EXCEPTIONS: dict[str, str] = {
         "max-t draws signs only; errors of labels and of lost attrs are joined"
     ),
     r"\.message: .*judged_recall, judged_average_precision and": "judged_average_precision went",
+    r"judged_\w+ .*attrs\.'estimator': gone": "there is one estimator",
+    r"plan_annotation .*\.warnings: .*(out of reach|power is 0)": "a plan is told in fewer words",
     r"crossovers .*attrs\.'contiguous': gone": "runs have at least two sizes",
     r"\.message: .* became .*ties='\w+' is supported only by nbest_precision and the curves": (
         "random_test has the ties that all methods have"
