@@ -94,11 +94,12 @@ EXCEPTIONS: dict[str, str] = {
         "values that an annotation lists are checked at the door, and some of them went"
     ),
     r"\.warnings: .*agreement='any', 'all' or 'mean' to keep": "agreement='mean' went",
-    r"\.result\.('(undecided|p_best)': gone|attrs\.'ranks': gone)": "undecided and p_best went",
+    r"\.result\.('(undecided|p_best)'|attrs\.'(ranks|prior)'): gone": "these went",
     r"\.result\.(names|columns): .*'(undecided|p_best)'.* became ": "undecided and p_best went",
-    r"message: .*(cannot reach alpha|supports only items in memory|signed ranks have no t)": (
+    r"message: .*(cannot reach alpha|supports only items in memory|signed ranks have|two p-values|, but for the)": (
         "the errors of tests without draws, and of too few draws, are joined"
     ),
+    r"paired_bootstrap .*\.result(: dict|\.('\w+'|\w+): (gone|new))": "max-t draws signs only",
     r"system_ranks .*attrs\.'n_resamples': ": "exact tests and intervals draw nothing",
     r"\.warnings: .*A decision at alpha=": "a warning took the place of the column undecided",
     r"\.result\.message: .*(max-t draws random signs|does not record|not one of the labels)": (
