@@ -90,7 +90,7 @@ def _region_of(
     doors.refuse_taken(_ADDED, data.columns, "columns=")
     groups = doors.read_frame(data, chosen)
     doors.check_not_above(sizes, groups.largest, groups.whole)
-    parts = [_only_one_list(part, a, b, sizes, chosen.ties) for part in doors.stacks(groups)]
+    parts = [_only_one_list(part, sizes, chosen.ties) for part in doors.stacks(groups)]
     if not parts:
         return with_columns(native(data).iloc[:0], {name: [] for name in _ADDED})
     table = doors.concatenated(parts)
@@ -101,23 +101,13 @@ def _region_of(
 _ADDED = ("list", "rank_a", "rank_b")
 
 
-def _only_one_list(
-    candidates: Candidates, a: Hashable, b: Hashable, n: Shares | IntArray, ties: str
-) -> Rows:
-    """Return the candidates found in only one list, as columns ``row`` and ``_ADDED``."""
-    measures = list(candidates.measures)
-    places = {name: k for k, name in enumerate(measures)}  # pd.NA does not equal itself
-    for role, name in (("a", a), ("b", b)):
-        if name not in places:
-            raise errors.unknown_name(role, name, measures)
-    pair = [places[a], places[b]]
+def _only_one_list(candidates: Candidates, n: Shares | IntArray, ties: str) -> Rows:
+    """Return the candidates found in only one of two lists, as columns ``row`` and ``_ADDED``."""
     size = n.of(candidates.total) if isinstance(n, Shares) else n
-    score = candidates.score[:, pair]  # (group, list, candidate)
-    both = candidates.present[:, pair].all(axis=1, keepdims=True)
-    whole = candidates.whole and candidates.whole.of(np.array(pair))
-    ranking = stats.Ranking.of(
-        score, candidates.gold[:, np.newaxis], np.broadcast_to(both, score.shape), whole=whole
-    )
+    score = candidates.score  # (group, list, candidate)
+    both = candidates.present.all(axis=1, keepdims=True)
+    there = np.broadcast_to(both, score.shape)
+    ranking = stats.Ranking.of(score, candidates.gold[:, np.newaxis], there, whole=candidates.whole)
     ranking.nbest(size, ties)  # this check rejects lists that end inside a tie
     rows = both
     if candidates.ends:
