@@ -23,7 +23,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "association": "with_association_measures",
     "chance.bounds": "crossovers random_bound random_cdf",
-    "chance.random_tests": "random_bound_for random_pvalue random_pvalue_mean random_test",
+    "chance.random_tests": "random_bound_for random_pvalue random_test",
     "curves.area_differences": "compare_area",
     "curves.areas": "area unpaired_area",
     "curves.early_retrieval": "bedroc enrichment partial_area",

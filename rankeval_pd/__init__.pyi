@@ -11,7 +11,6 @@ from .chance.bounds import random_bound as random_bound
 from .chance.bounds import random_cdf as random_cdf
 from .chance.random_tests import random_bound_for as random_bound_for
 from .chance.random_tests import random_pvalue as random_pvalue
-from .chance.random_tests import random_pvalue_mean as random_pvalue_mean
 from .chance.random_tests import random_test as random_test
 from .curves.area_differences import compare_area as compare_area
 from .curves.areas import area as area

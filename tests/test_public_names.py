@@ -12,7 +12,6 @@ import pytest
 import rankeval_pd
 from rankeval_pd import roles
 from rankeval_pd.chance import random_tests as published_chance
-from rankeval_pd.curves import areas as ranking_areas
 from rankeval_pd.decisions import OVER, SWAPPED
 from rankeval_pd.errors import choices_of
 from rankeval_pd.lists import acceptance as acceptance_sets
@@ -67,8 +66,6 @@ def test_every_public_name_has_an_example():
 def test_choices_are_those_of_the_tables():
     """What type checkers know of an option is what it takes at run time."""
     wanted = {
-        roles.AreaInterval: ranking_areas.INTERVALS,
-        roles.AreaKind: ranking_areas.KINDS,
         roles.Adjustment: ADJUSTMENTS,
         roles.FamilyAdjustment: (*ADJUSTMENTS, *SWAPPED),
         roles.AdjustOver: OVER,
@@ -76,7 +73,6 @@ def test_choices_are_those_of_the_tables():
         roles.Alternative: ALTERNATIVES,
         roles.ComparedRate: acceptance_sets._TESTS,
         roles.Event: bootstrap_tests.EVENTS,
-        roles.GainInterval: bootstrap_tests.INTERVALS,
         roles.ProportionInterval: INTERVALS,
         roles.SetTest: acceptance_sets._TESTS["precision"],
         roles.TailMethod: published_chance.TAIL_METHODS,

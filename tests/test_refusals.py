@@ -108,7 +108,7 @@ def test_a_share_outside_of_zero_and_one_is_refused():
                 assert f"{option}={value!r}" in str(error), (name, option)
 
 
-COUNTS = ("n_resamples", "n_keys", "contiguous", "size")
+COUNTS = ("n_resamples", "n_keys", "size")
 
 
 def test_a_count_that_is_no_whole_number_of_at_least_one_is_refused():

@@ -78,15 +78,14 @@ def of_candidates(rng: np.random.Generator) -> pd.DataFrame:
         more = pick(rng, {}, {"kind": "ap"}, {"test": "delong"})
         return call.compare_area(adjust=plain, alternative=side, level=level, **more)
     if kind == "unpaired":
-        more = pick(rng, {}, {"kind": "ap"})
-        return alone(by="part").unpaired_area(adjust=plain, alternative=side, level=level, **more)
+        return alone(by="part").unpaired_area(adjust=plain, alternative=side, level=level)
     if kind == "chance":
         return call.random_test(n, **pick(rng, {}, {"adjust": "envelope"}))
     if kind == "ranges":
         return call.significant_ranges(*names[:2], n, adjust=plain, alternative=side, alpha=0.2)
     if kind == "sets":
         return call.compare_thresholds(*names[:2], [0.0, 1.0], adjust=plain, **tested)
-    return call.crossovers(0.2, contiguous=1)
+    return call.crossovers(0.2)
 
 
 def of_systems(rng: np.random.Generator) -> pd.DataFrame:

@@ -45,6 +45,8 @@ ACCEPTANCE_COLUMNS = tuple(
     ends=True,
     by_groups=True,
     short="measure n threshold n_accepted tp precision recall ci_low ci_high",
+    details="lift recall_low recall_high specificity spec_low spec_high npv npv_low npv_high"
+    " f1 f1_low f1_high youden youden_low youden_high",
     layout={"": "measure cut", "n": "measure n"},
     quantity="precision",
 )

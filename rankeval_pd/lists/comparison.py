@@ -312,6 +312,10 @@ _REFUSED = (
     heads=True,
     short="measure_a measure_b n difference ci_low ci_high p_value p_adjusted p_equivalence"
     " p_noninferior better",
+    details="precision_a precision_b recall_a recall_b lift_a lift_b overlap n_only_a"
+    " n_only_b tp_only_a tp_only_b odds_ratio p_mid p_stderr significant"
+    " leaning cuts_tie tie_low tie_high p_tie_low p_tie_high ci_low_alone"
+    " ci_high_alone",
     layout="pair n",
     quantity="precision",
 )
@@ -466,7 +470,7 @@ def compare(
     if clustered:
         how, interval = replace(how, test="cluster", ci="cluster"), OF_CLUSTERS
     if means:
-        regions.check_means(data)
+        regions.check_means(data, swapped=how.swapped)
         how, interval, extra = replace(how, test="expected"), OF_MEANS, ()
     if target == "nbest" and not clustered:
         interval = OF_ERROR
@@ -519,7 +523,7 @@ def _rows_of_lists(candidates: Candidates, n: IntArray | None, *, how: Compariso
             advance = errors.nothing_moves
         for lists in doors.pair_lists(candidates, pairs, n, how.ties):
             if how.test == "expected":
-                columns = regions.mean_columns(lists, sizes, how=how, drawing=drawing)
+                columns = regions.mean_columns(lists, sizes, how.alternative)
             else:
                 columns = _region_columns(lists, sizes, how=how, drawing=drawing)
             columns["exists"] = lists.exists

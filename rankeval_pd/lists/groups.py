@@ -233,11 +233,8 @@ def p_of_gap(
 ) -> FloatArray:
     """Return p-values for differences. Unknown standard errors give p = 1."""
     t = gap / np.where(error > 0.0, error, 1.0)
-    far = {"two-sided": -np.abs(t), "greater": -t, "less": t}[alternative]
-    tail = scipy.special.stdtr(np.where(freedom > 0.0, freedom, 1.0), far)
-    if alternative == "two-sided":
-        tail = np.minimum(1.0, 2.0 * tail)
-    return np.asarray(np.where((freedom > 0.0) & (error > 0.0), tail, 1.0), dtype=float)
+    p_value = stats.p_of_t(t, np.where(freedom > 0.0, freedom, 1.0), alternative)
+    return np.where((freedom > 0.0) & (error > 0.0), np.minimum(p_value, 1.0), 1.0)
 
 
 def margins(

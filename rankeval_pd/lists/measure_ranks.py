@@ -16,7 +16,7 @@ from rankeval_pd.doors import Answer, Candidates, Data
 from rankeval_pd.lists import groups
 from rankeval_pd.lists.comparison import FEW, MORE
 from rankeval_pd.lists.precision import difference_margins, warn_of_reversed
-from rankeval_pd.lists.regions import check_means, half_width
+from rankeval_pd.lists.regions import check_means
 from rankeval_pd.options import Capabilities, can, with_roles
 from rankeval_pd.roles import (
     AreaKind,
@@ -184,59 +184,57 @@ def _tests_of_pair(
         **task.drawing,
     }
     n, freedom = pair.n, np.full(pair.n.shape, np.inf)
-    ends: dict[str, AnyArray] = {}
     if task.ties == "expected":  # means over all orders of equal scores
-        error = pair.error()
-        columns = {"difference": (pair.tp[0] - pair.tp[1]) / n, "error": error, "freedom": freedom}
+        return {
+            "difference": (pair.tp[0] - pair.tp[1]) / n,
+            "error": pair.error(),
+            "freedom": freedom,
+            "p_value": pair.p("two-sided"),
+        }
+    # the tie-breaking order, and both ends over orders
+    rank_a, rank_b = (side.ranks for side in pair.pair)
+    assert candidates.draws is not None
+    keys, cluster, of_clusters = candidates.draws[group][both], None, None
+    if candidates.cluster is not None:
+        cluster = candidates.cluster[group][both]
+        keys = doors.keys_of_clusters(keys, cluster)
+    ranked = groups.ListPair(rank_a, rank_b, pair.gold, keys, candidates.whole, cluster)
+    r = stats.nbest_regions(*ranked[:3], n)
+    table = tp_a, only, tp_b, _ = r.table(n)
+    columns = {"difference": (r.tp_a - r.tp_b) / n}
+    if cluster is not None:
+        contrast = groups.pair_contrast(ranked, n)
+        columns |= {name: contrast[name] for name in ("error", "freedom", "p_value")}
+        of_clusters = columns["error"], columns["freedom"]
+    else:
+        total = np.array(ranked.total)
+        spread = stats.difference_spread(*ranked[:3], total, n, only, (tp_a, tp_b))
+        error = np.where(only > 0, np.sqrt(spread.variance) / n, 0.0)
+        columns |= {"error": error, "freedom": freedom}
         if not how.swapped:
-            return {**columns, "p_value": pair.p("two-sided")}
-        swapped = swaps.decided_swap_tests(
-            pair, "two-sided", test=stats.tied_swap_tests, **swapping
-        )
-        margins = [half_width(swapped, error, level, each=how.each) for level in levels]
-    else:  # the tie-breaking order, and both ends over orders
-        rank_a, rank_b = (side.ranks for side in pair.pair)
-        assert candidates.draws is not None
-        keys, cluster, of_clusters = candidates.draws[group][both], None, None
-        if candidates.cluster is not None:
-            cluster = candidates.cluster[group][both]
-            keys = doors.keys_of_clusters(keys, cluster)
-        ranked = groups.ListPair(rank_a, rank_b, pair.gold, keys, candidates.whole, cluster)
-        r = stats.nbest_regions(*ranked[:3], n)
-        table = tp_a, only, tp_b, _ = r.table(n)
-        columns = {"difference": (r.tp_a - r.tp_b) / n}
-        if cluster is not None:
-            contrast = groups.pair_contrast(ranked, n)
-            columns |= {name: contrast[name] for name in ("error", "freedom", "p_value")}
-            of_clusters = columns["error"], columns["freedom"]
+            columns["p_value"] = stats.fisher_test(*table, "two-sided").p_value
+    cut = np.asarray((lists.tied[group, sides][:, there] > 0).any(axis=0))
+    tied = None
+    if cut.any():
+        tied = pair.ends()
+    if not how.swapped:
+        if tied is None:
+            return columns
+        if of_clusters is None:
+            p_ends = np.stack([stats.fisher_test(*x, "two-sided").p_value for x in tied.tables])
         else:
-            total = np.array(ranked.total)
-            spread = stats.difference_spread(*ranked[:3], total, n, only, (tp_a, tp_b))
-            error = np.where(only > 0, np.sqrt(spread.variance) / n, 0.0)
-            columns |= {"error": error, "freedom": freedom}
-            if not how.swapped:
-                columns["p_value"] = stats.fisher_test(*table, "two-sided").p_value
-        cut = np.asarray((lists.tied[group, sides][:, there] > 0).any(axis=0))
-        tied = None
-        if cut.any():
-            tied = pair.ends()
-        if not how.swapped:
-            if tied is None:
-                return columns
-            if of_clusters is None:
-                p_ends = np.stack([stats.fisher_test(*x, "two-sided").p_value for x in tied.tables])
-            else:
-                gaps = np.stack([tied.low, tied.high]) / n
-                p_ends = groups.p_of_gap(gaps, *of_clusters, "two-sided")
-            return columns | _end_columns(tied, n, cut, p_ends, p_ends)
-        statistics = tied and tied.statistics()
-        swapped = swaps.decided_swap_tests(
-            *ranked[:3], n, "two-sided", keys, ends=statistics, **swapping
-        )
-        drawing = {name: swapping[name] for name in ("each", "n_resamples", "seed")}
-        margins = [*difference_margins(ranked, n, levels, **drawing)]
-        if tied is not None:
-            ends = _end_columns(tied, n, cut, *swapped.ends)
+            gaps = np.stack([tied.low, tied.high]) / n
+            p_ends = groups.p_of_gap(gaps, *of_clusters, "two-sided")
+        return columns | _end_columns(tied, n, cut, p_ends, p_ends)
+    statistics = tied and tied.statistics()
+    swapped = swaps.decided_swap_tests(
+        *ranked[:3], n, "two-sided", keys, ends=statistics, **swapping
+    )
+    drawing = {name: swapping[name] for name in ("each", "n_resamples", "seed")}
+    margins = [*difference_margins(ranked, n, levels, **drawing)]
+    ends: dict[str, AnyArray] = {}
+    if tied is not None:
+        ends = _end_columns(tied, n, cut, *swapped.ends)
     columns["p_value"] = p_family = swapped.alone
     if not how.each:
         p_family = swapped.together
@@ -322,6 +320,7 @@ def area_tests(task: RankingTask) -> tuple[dict[str, AnyArray], dict[str, FloatA
     heads=True,
     clusters=True,
     short="measure n value ci_low ci_high rank_low rank_high letters",
+    details="rank tied_for_best tied undecided ci_low_alone ci_high_alone",
     layout="measure n",
     interval="clopper-pearson",
 )
@@ -349,8 +348,9 @@ def measure_ranks(
         under the ROC curve.
     adjust
         Adjustment for testing all pairs. For lists, "max-t" uses random swaps as in
-        ``compare(adjust="max-t")``. For areas, "max-t" uses the joint t distribution of all
-        differences. The other methods adjust the p-values from individual tests.
+        ``compare(adjust="max-t")``, but not with ``ties="expected"``. For areas, "max-t" uses the
+        joint t distribution of all differences. The other methods adjust the p-values from
+        individual tests.
     adjust_over
         Tests that form a family: the pairs at each n, or the pairs at all n. Each group in ``by``
         is always a separate family.
@@ -497,7 +497,7 @@ def _rank_table(
     over_n, chosen = how.kind is None, Roles.of(roles)
     means = over_n and chosen.ties == "expected"
     if means:
-        check_means(data)
+        check_means(data, swapped=how.swapped)
     attrs = {name: getattr(how, name) for name in ("kind", "adjust", "level")}
     attrs["intervals"] = "simultaneous"
     if how.adjust is not None:

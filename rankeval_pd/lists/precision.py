@@ -14,7 +14,7 @@ import numpy.typing as npt
 from rankeval_pd import doors, errors, stats
 from rankeval_pd.decisions import Average, average_lists
 from rankeval_pd.doors import Answer, Candidates, Data, tabulate
-from rankeval_pd.errors import brief
+from rankeval_pd.errors import check_numbers
 from rankeval_pd.lists import groups
 from rankeval_pd.lists.groups import ListPair, in_rows, list_weights, of_rows
 from rankeval_pd.options import Capabilities, can, with_options, with_roles
@@ -53,6 +53,7 @@ _REFUSED = (
     crossed=True,
     heads=True,
     short="measure n tp precision ci_low ci_high lift tied",
+    details="threshold recall ci_low_best ci_high_best",
     layout="measure n",
     quantity="precision",
 )
@@ -351,25 +352,12 @@ def precision_interval(
     kind = IntervalKind.of(ci, level, phi=phi)
     errors.check_together(tp=tp, n=n)
     tp, n = np.broadcast_arrays(tp, n)
-    check_numbers("n", n, 0, 2**53 - 1)  # float64 represents all integers up to this
-    check_numbers("tp", tp, 0, n)
+    check_numbers("n", n, 0, 2**53 - 1, whole=True)  # float64 represents all integers up to this
+    check_numbers("tp", tp, 0, n, whole=True)
     low, high = kind.limits(tp, n)
     if np.ndim(low) == 0:
         return Interval(float(low), float(high))
     return Interval(low, high)
-
-
-def check_numbers(
-    name: str, values: AnyArray, least: float, most: Any = np.inf, *, whole: bool = True
-) -> None:
-    """Raise a ValueError unless all values are finite numbers in a range, and whole numbers."""
-    kind, known = "numbers", values.dtype.kind in "iuf"
-    if known:
-        known = bool((np.isfinite(values) & (least <= values) & (values <= most)).all())
-    if whole:
-        kind, known = "whole numbers", known and bool((values == np.floor(values)).all())
-    if not known:
-        raise ValueError(f"{name}={brief(values)}: pass {kind} from {least:g} to {brief(most)}.")
 
 
 def warn_of_reversed(worse: BoolArray) -> None:

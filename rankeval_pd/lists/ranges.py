@@ -58,6 +58,7 @@ def _joined_runs(runs: pd.DataFrame) -> pd.DataFrame:
     heads=True,
     clusters=True,
     short=_joined_runs,
+    details="n_before",
     layout="row",
     quantity="precision",
 )

@@ -26,6 +26,7 @@ from rankeval_pd.stats import AnyArray, IntArray, Ranking, bands, edge_precision
     ends=True,
     clusters=True,
     short="measure n tp recall ci_low ci_high lift tied",
+    details="threshold precision",
     layout="measure n",
     quantity="recall",
 )

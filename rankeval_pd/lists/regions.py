@@ -16,7 +16,15 @@ from rankeval_pd.decisions import Interval, Rows
 from rankeval_pd.doors import Candidates, Data, Pair, PairRanks, Shares
 from rankeval_pd.lists.groups import in_rows
 from rankeval_pd.options import NO_CONCLUSION, Capabilities, can, with_roles, with_roles_but
-from rankeval_pd.roles import ListSizes, Names, RankingRoles, Roles, native, with_columns
+from rankeval_pd.roles import (
+    ListSizes,
+    Names,
+    RankingRoles,
+    Roles,
+    native,
+    refuse_taken,
+    with_columns,
+)
 from rankeval_pd.stats import (
     AnyArray,
     BoolArray,
@@ -24,7 +32,6 @@ from rankeval_pd.stats import (
     IntArray,
     TiedLists,
     ranking,
-    swaps,
     ties,
 )
 
@@ -87,7 +94,7 @@ def _region_of(
         raise ValueError(f"n={n!r}: pass the size of the lists as one whole number or fraction.")
     chosen = Roles.of(doors.only_pair(data, a, b, roles, one=True))
     chosen.check_ties()
-    doors.refuse_taken(_ADDED, data.columns, "columns=")
+    refuse_taken(_ADDED, data.columns, "columns=")
     groups = doors.read_frame(data, chosen)
     doors.check_not_above(sizes, groups.largest, groups.whole)
     parts = [_only_one_list(part, sizes, chosen.ties) for part in doors.stacks(groups)]
@@ -215,8 +222,13 @@ def of_pair(lists: PairRanks, row: tuple[int, ...], n: IntArray) -> TiedLists:
 # ---- The mean over all orders (ties="expected")
 
 
-def check_means(data: Any) -> None:
-    """Raise an error for ties="expected" if the data is a head that may split ties."""
+def check_means(data: Any, *, swapped: bool = False) -> None:
+    """Raise an error for ties="expected" with swaps, or if a head of the data may split ties."""
+    if swapped:
+        raise ValueError(
+            "ties='expected' with adjust='max-t': label swaps need lists of whole candidates. Pass"
+            " another adjustment, such as adjust='holm', or ties='shared'."
+        )
     head = doors.head_of(data)
     if head is not None and head.whole.reach < head.whole.total:
         raise ValueError(
@@ -226,14 +238,10 @@ def check_means(data: Any) -> None:
         )
 
 
-def mean_columns(
-    lists: PairRanks, n: IntArray, *, how: Comparison, drawing: Drawing | None
-) -> dict[str, AnyArray]:
+def mean_columns(lists: PairRanks, n: IntArray, alternative: str) -> dict[str, AnyArray]:
     """Return the columns for a comparison of means over all tie orders."""
     names = [*REGION_COLUMNS[:3], *REGION_COLUMNS[5:], "size_a", "size_b", "error", "freedom"]
-    if drawing is not None:
-        names += SWAP_COLUMNS[1:]
-    compute = partial(_means_of_pair, lists, n, how=how, drawing=drawing)
+    compute = partial(_means_of_pair, lists, n, alternative=alternative)
     columns = in_rows(lists.exists, names, compute)
     return {**columns, "cuts_tie": lists.cuts_tie(n)}
 
@@ -244,15 +252,14 @@ def _means_of_pair(
     row: tuple[int, ...],
     there: BoolArray,
     *,
-    how: Comparison,
-    drawing: Drawing | None,
+    alternative: str,
 ) -> dict[str, Any]:
-    """Return the columns of one pair, also with swap p-values for each n and for all n."""
+    """Return the columns of one pair."""
     sizes = n[there]
     pair = of_pair(lists, row, sizes)
-    (tp_a, tp_b), (only_a, only_b), error = pair.tp, pair.tp_only, pair.error()
+    (tp_a, tp_b), (only_a, only_b) = pair.tp, pair.tp_only
     size_a, size_b = pair.effective()
-    columns = {
+    return {
         "precision_a": tp_a / sizes,
         "precision_b": tp_b / sizes,
         "difference": (tp_a - tp_b) / sizes,
@@ -264,20 +271,9 @@ def _means_of_pair(
         "odds_ratio": stats.sample_odds_ratio(only_a, pair.only, only_b, pair.only),
         "size_a": size_a,
         "size_b": size_b,
-        "error": error,
+        "error": pair.error(),
         "freedom": np.inf,
-    }
-    if drawing is None:
-        return {**columns, "p_value": pair.p(how.alternative)}
-    test = ties.tied_swap_tests
-    found = swaps.decided_swap_tests(pair, how.alternative, test=test, **drawing.swaps)
-    each = drawing.swaps["each"]
-    return {
-        **columns,
-        "p_value": found.alone,
-        "p_swaps": found.alone if each else found.together,
-        "drawn": found.drawn,
-        "margin": half_width(found, error, drawing.level, each=each),
+        "p_value": pair.p(alternative),
     }
 
 
@@ -295,16 +291,6 @@ class Drawing(NamedTuple):
             share = min(2.0 * share, 0.999)
         options |= {"tests": [tests], "alpha": how.alpha, "seed": how.seed}
         return cls({**options, "each": how.adjust_over == "n"}, 1.0 - share)
-
-
-def half_width(
-    found: swaps.SwapTests, error: FloatArray, level: float, *, each: bool
-) -> FloatArray:
-    """Return the half-width of individual or simultaneous intervals."""
-    largest = stats.z_of(level)
-    if not each:
-        largest = max(largest, stats.critical_value(found.largest, level))
-    return np.asarray(largest * error)
 
 
 def _limits_of_means(*columns: FloatArray, level: float) -> stats.Limits:

@@ -13,8 +13,7 @@ from rankeval_pd import doors, errors, stats, tables
 from rankeval_pd.chance.random_tests import number_or_array
 from rankeval_pd.decisions import GROUP, Rows
 from rankeval_pd.doors import Data
-from rankeval_pd.errors import check_count, listed
-from rankeval_pd.lists.precision import check_numbers
+from rankeval_pd.errors import check_count, check_numbers, listed
 from rankeval_pd.options import Capabilities, with_options, with_roles_but
 from rankeval_pd.roles import Alternative, ProportionInterval, RankingRoles, Roles, as_names
 from rankeval_pd.stats import AnyArray, FloatArray, IntArray, failures, proportions
@@ -33,6 +32,8 @@ _BOOTSTRAP = 999  # number of draws for the goodness-of-fit test
 @Capabilities(
     rankings="Would it happen again?",
     short="measure n_samples n_mean precision sd_observed sd_expected phi p_dispersion",
+    details="threshold sd_ratio phi_low phi_high ks_statistic p_ks ci_failures"
+    " ci_failures_expected p_coverage",
     layout="measure",
     pooled=True,
     quantity="precision",
@@ -496,9 +497,9 @@ def dispersion_for(
     level = errors.check_share("level", level)
     errors.check_together(sd_observed=sd_observed, sd_expected=sd_expected, n_samples=n_samples)
     observed, expected, samples = np.broadcast_arrays(sd_observed, sd_expected, n_samples)
-    check_numbers("sd_observed", observed, 0, whole=False)
-    check_numbers("sd_expected", expected, np.finfo(float).tiny, whole=False)
-    check_numbers("n_samples", samples, 2)
+    check_numbers("sd_observed", observed, 0)
+    check_numbers("sd_expected", expected, 0, above=True)
+    check_numbers("n_samples", samples, 2, whole=True)
     freedom = samples - 1.0
     with np.errstate(over="ignore"):  # values too large for float64 become infinite
         chi2 = freedom * (observed / expected) ** 2
@@ -541,8 +542,8 @@ def coverage_for(
     """
     errors.check_together(failures=failures, n_samples=n_samples, failure_rate=failure_rate)
     failures, samples, rate = np.broadcast_arrays(failures, n_samples, failure_rate)
-    check_numbers("n_samples", samples, 1)
-    check_numbers("failures", failures, 0, samples)
-    check_numbers("failure_rate", rate, 0, 1, whole=False)
+    check_numbers("n_samples", samples, 1, whole=True)
+    check_numbers("failures", failures, 0, samples, whole=True)
+    check_numbers("failure_rate", rate, 0, 1)
     p_value = np.exp(stats.tails_of_binomial(failures, samples, rate).ge)
     return number_or_array(p_value)

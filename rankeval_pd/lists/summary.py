@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from functools import partial
-from typing import Any, Literal, Unpack, cast
+from typing import Any, Literal, Unpack
 
 import pandas as pd
 
@@ -21,7 +21,6 @@ from rankeval_pd.roles import (
     ListSizes,
     MeanTest,
     form_of,
-    likely_gold,
 )
 from rankeval_pd.systems.tests import adjustment_of, mean_test, system_ranks
 
@@ -36,6 +35,10 @@ from rankeval_pd.systems.tests import adjustment_of, mean_test, system_ranks
         "baseline": "measure system metric n value difference difference_low difference_high"
         " p_adjusted",
     },
+    details="difference difference_low difference_high difference_low_alone"
+    " difference_high_alone p_value p_adjusted tied_for_best better_than_chance wins"
+    " ties losses tied undecided ci_low_alone ci_high_alone n_tied value_low value_high"
+    " judged n_lacking n_undefined depth",
     layout={"": "measure n", "items": "row", "queries": "metric measure"},
 )
 @with_roles
@@ -129,9 +132,9 @@ def summary(
     """
     check_data(data)
     check_share("alpha", alpha)
-    adjust = cast("FamilyAdjustment | None", adjustment_of(test, adjust))
+    auto = adjust == "auto"
     options: dict[str, Any] = {
-        "adjust": adjust,
+        "adjust": adjustment_of(test, adjust),
         "n_resamples": n_resamples,
         "level": level,
         **roles,
@@ -146,10 +149,9 @@ def summary(
     if form_of(data, roles) == "items":
         if n is not None:
             item_roles(roles)
-            _, label = likely_gold(data) or ("", "gold=...")
             raise ValueError(
                 f"n={n!r}: systems scored on test items have no n-best lists. Omit n, or pass the"
-                f" gold label if the rows are candidates: {label}."
+                f" gold label if the rows are candidates: gold=..."
             )
         return _of_items(data, baseline, test, options)
     if test == "t":
@@ -161,7 +163,9 @@ def summary(
     kind = None
     if n is None:
         kind = "ap"
-    how = rank_options(n, kind, adjust, n_resamples, level, baseline, over=adjust_over)
+    if auto and roles.get("ties") == "expected":  # swaps need lists of whole candidates
+        options["adjust"] = "holm"
+    how = rank_options(n, kind, options["adjust"], n_resamples, level, baseline, over=adjust_over)
     summarize = partial(ranked, data, how, VERDICT)
     result = with_verdicts(summarize(roles), data, roles, summarize)
     _warn_of_many_groups(result)
@@ -209,13 +213,11 @@ def _of_items(data: Data, baseline: Hashable, test: MeanTest, options: dict[str,
     columns = [*groups, "system", *(name for name in VERDICT if name != "better_than_chance")]
     if baseline is None:
         columns.append("letters")
-    columns += "p_value difference_low_alone difference_high_alone undecided".split()
-    columns += ["ci_low_alone", "ci_high_alone"]
+    columns += "p_value difference_low_alone difference_high_alone ci_low_alone".split()
+    columns.append("ci_high_alone")
     attrs: dict[str, Any] = {str(k): v for k, v in pairs.attrs.items()}
     attrs |= {"level": level, "adjust": options["adjust"]}
-    attrs |= {
-        name: scores.attrs[name] for name in ("ranks", "ci", "intervals") if name in scores.attrs
-    }
+    attrs |= {name: scores.attrs[name] for name in ("ci", "intervals") if name in scores.attrs}
     result = table[[name for name in columns if name in table]]
     result.attrs.update(attrs)
     return above_door(result, data)
@@ -249,6 +251,4 @@ def _with_differences(
             scores[column] = pair[own].to_numpy()
             if own.startswith(("gain", "ci_")):
                 scores.loc[itself, column] = 0.0
-    if baseline is not None:
-        scores["undecided"] = (pair["undecided"] == 1).to_numpy()
     return scores

@@ -75,6 +75,7 @@ from rankeval_pd.stats.proportions import (
     alike_share,
     clopper_pearson,
     failures,
+    p_of_t,
     quantile_of,
     reaching,
     z_of,
@@ -90,7 +91,6 @@ from rankeval_pd.stats.ranking import (
     Size,
     Whole,
     accepted_regions,
-    again_in_groups,
     by_position,
     difference_spread,
     edge_precision,
@@ -103,7 +103,6 @@ from rankeval_pd.stats.ranking import (
 )
 from rankeval_pd.stats.ranks import (
     BASELINE,
-    SCORE_INTERVALS,
     Sets,
     SystemScores,
     all_pairs,
@@ -116,12 +115,10 @@ from rankeval_pd.stats.ranks import (
 )
 from rankeval_pd.stats.swaps import decided_swap_tests, enough_swaps, least_swaps, monte_carlo_error
 from rankeval_pd.stats.ties import (
-    EXPECTED_METRICS,
     Ends,
     TiedLists,
     order_ends,
     ranking_alone,
-    tied_swap_tests,
 )
 from rankeval_pd.stats.two_by_two import (
     ALTERNATIVES,

@@ -13,7 +13,7 @@ the second ranking; n-best lists end near slot 2n. Two algorithms give the same 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -316,7 +316,6 @@ def share_of_swaps(
 
 def decided_swap_tests(
     *rankings: Any,
-    test: Callable[..., SwapTests] | None = None,
     tests: Sequence[float],
     alpha: float,
     each: bool,
@@ -330,7 +329,7 @@ def decided_swap_tests(
     """
     draws = n_resamples
     while True:
-        found = (test or swap_tests)(*rankings, n_resamples=draws, **drawing)
+        found = swap_tests(*rankings, n_resamples=draws, **drawing)
         p = found.together
         if each:
             p = found.alone

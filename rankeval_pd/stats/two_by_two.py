@@ -206,7 +206,7 @@ _AS_EXTREME = 1e-10  # p-values within this relative difference are treated as e
 _GRID_DENSITY = 8.0  # points of the first grid in two standard deviations of asin(sqrt(pi))
 _REFINEMENT = np.arange(-7.0, 8.0, 2.0) / 8.0  # finer points around a peak, in units of the width
 _ROUNDS = 9  # rounds, each with a quarter of the width: the error of the maximum is at most 1e-13
-_ROUNDING = 1e-15
+_ROUNDING = 1e-15  # an expectation this close to the largest possible value is not refined
 MOST_ITEMS = 200  # with more items, the unconditional test of paired proportions gains little
 
 
@@ -361,7 +361,7 @@ _RARE = 1e-9  # counts with lower probabilities have no effect on the power
 _SMALL = 2_000  # largest number of judgments
 _ROWS = 512  # number of rows of the outcome table that are computed at a time
 _POINTS = 101  # number of equally probable values compatible with a pilot
-_JEFFREYS = 0.5
+_JEFFREYS = 0.5  # added to both counts of a pilot (Jeffreys's prior)
 
 
 def fisher_power(

@@ -126,7 +126,7 @@ def areas(
         interval = area_differences.OF_ROC_GAP
     else:
         margin = -np.subtract(*(truth(q, n / (n + others)) for q in quality))
-        found = precision_gap(*rankings, alternative="greater", ties="blocks")
+        found = precision_gap(*rankings, alternative="greater")
         interval = of_precision_gap()
     # above the margin where p is at most ALPHA
     low, _ = interval.limits(*(found[x] for x in interval.columns), level=1.0 - 2.0 * ALPHA)
