@@ -136,7 +136,6 @@ REGION_COLUMNS = tuple(
 )
 
 _NOTED = "test alternative ci level target adjust adjust_over alpha n_resamples margin".split()
-SWAP_COLUMNS = ("p_value", "p_swaps", "drawn", "margin")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -275,22 +274,6 @@ def _means_of_pair(
         "freedom": np.inf,
         "p_value": pair.p(alternative),
     }
-
-
-class Drawing(NamedTuple):
-    """How the swaps of each pair are drawn."""
-
-    swaps: dict[str, Any]  #: the options of :func:`swaps.decided_swap_tests`
-    level: float  #: of the band that agrees with the tests
-
-    @classmethod
-    def of(cls, how: Comparison, tests: int, **options: Any) -> Drawing:
-        """Return the draws for a family of tests."""
-        share = (1.0 - how.level) / tests
-        if how.alternative != "two-sided":
-            share = min(2.0 * share, 0.999)
-        options |= {"tests": [tests], "alpha": how.alpha, "seed": how.seed}
-        return cls({**options, "each": how.adjust_over == "n"}, 1.0 - share)
 
 
 def _limits_of_means(*columns: FloatArray, level: float) -> stats.Limits:
