@@ -895,9 +895,9 @@ def widened(data: Any, roles: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
     if not given:
         return data, rest
     told = ", ".join(f"{name}={shown(x)}" for name, x in given.items())
-    named = len({"system", "measure"} & set(given)) == 1 and "score" in given
+    complete = len({"system", "measure"} & set(given)) == 1 and "score" in given
     table = isinstance(data, pd.DataFrame) and data.columns.nlevels == 1 and len(data) > 0
-    if not named or not table:
+    if not complete or not table:
         raise ValueError(
             f"{told}: a long frame is an in-memory DataFrame with one row per score. Pass"
             " system='...' (for rankings measure='...'), score='...', and item='...' if the index"

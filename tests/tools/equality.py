@@ -95,6 +95,13 @@ EXCEPTIONS: dict[str, str] = {
     ),
     r"\.warnings: .*agreement='any', 'all' or 'mean' to keep": "agreement='mean' went",
     r"\.message: .*judged_recall, judged_average_precision and": "judged_average_precision went",
+    r"\.result\.(message|error): .*(a long frame|applies only to|independent candidates|is of type"
+    r"|has no meaning without|cannot stand beside|is not the name of|pass True, False or None"
+    r"|paired_bootstrap\(details=True\) returns)": "the door refuses roles by tables",
+    r"\[odd\] \.result\.\S+: (gone|new)": "a Dataset without groups is refused",
+    r"difference_region \[\w+\] \.result\.('candidate'|names): ": (
+        "the rows of a Dataset have the columns of the frame that it equals"
+    ),
 }
 
 # ---------------------------------------------------------------------------------- the answers
