@@ -726,14 +726,14 @@ def find_gold(data: pd.DataFrame, roles: Roles) -> Hashable:
     if len(flags) == 1:
         return flags[0]
     told = f"no column is boolean or named 'gold' (columns: {listed(columns, most=6)})"
-    advice = "Systems scored on test items need no gold label: call paired_bootstrap."
+    advice = "or for systems scored on test items, call paired_bootstrap"
     if flags:
         told = f"it could be any of {listed(flags, most=6)}"
     elif "grade" in columns:
-        advice = "For grades, pass gold='grade' and min_grade=1, or call per_query('AP')."
+        advice = "such as gold='grade' with min_grade=1, or call per_query('AP')"
     raise ValueError(
-        f"gold is not given, and {told}. Pass the column that marks true positives, NaN if not"
-        f" judged, as gold=... {advice}"
+        f"gold is not given, and {told}. Pass the column that marks true positives as gold=...,"
+        f" {advice}."
     )
 
 
