@@ -377,8 +377,8 @@ _NAMING = {
 
 def check_names(role: str, given: Any) -> None:
     """Raise an error if a role that names columns is given as values, or names no column."""
-    if role in ("gold", "measures") and isinstance(given, list) and not given:
-        raise ValueError(f"{role}=[] contains no names. Pass one or more, or omit {role}.")
+    if role in ("gold", "measures") and isinstance(given, list | tuple) and not given:
+        raise ValueError(f"{role}={given!r} contains no names. Pass one or more, or omit {role}.")
     if given is None or role not in _NAMING:
         return
     parts = [given]

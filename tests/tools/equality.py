@@ -97,6 +97,7 @@ EXCEPTIONS: dict[str, str] = {
     r"\.message: .*judged_recall, judged_average_precision and": "judged_average_precision went",
     r"\.result\.(message|error): .*(a long frame|applies only to|independent candidates|is of type"
     r"|has no meaning without|cannot stand beside|is not the name of|pass True, False or None"
+    r"|no names|no candidate has"
     r"|paired_bootstrap\(details=True\) returns)": "the door refuses roles by tables",
     r"\[odd\] \.result\.\S+: (gone|new)": "a Dataset without groups is refused",
     r"difference_region \[\w+\] \.result\.('candidate'|names): ": (
