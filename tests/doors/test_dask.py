@@ -254,7 +254,7 @@ REFUSED: dict[str, Ask] = {
     "a head contains one ranking": lambda r: r(by="id").head(5),
     "among the best candidates": lambda r: r(label="c").head(50),
     "contains text": lambda r: r(gold="id").head(50),
-    "n=51 exceeds the longest list of this head, 50.*longer head": lambda r: r.head(
+    "n=51 exceeds the longest list of this head, 50": lambda r: r.head(
         50
     ).nbest_precision(51),
     "needs all 2,000 candidates": lambda r: r.head(50).roc(),
