@@ -149,6 +149,51 @@ def shown(value: object) -> str:
     return text
 
 
+#: options that went, alone or after the name of their method: what to do instead
+GONE = {
+    "bedroc_alpha": "Compare the top of the lists: compare(n=0.01, of='lift').",
+    "calibration prior": "The expected agreement assumes nothing about true gains.",
+    "choose_threshold youden": "Without precision= and recall=, J is maximized.",
+    "compare ci": 'The interval is "score", which has at least the nominal coverage.',
+    "compare phi": "Pass phi= to nbest_precision, or groups= to compare clustered candidates.",
+    "compare threshold": "Acceptance sets: compare_thresholds(a, b, {measure: threshold}).",
+    "compare_area fpr": "Compare the top of the lists: compare(n=0.01, of='lift').",
+    "compare_area share": "Compare the top of the lists: compare(n=0.01, of='lift').",
+    "compare_area tpr": "Compare the top of the lists: compare(n=0.01, of='lift').",
+    "crossovers contiguous": "Runs have at least two sizes: select longer ones from the table.",
+    "detectable_gain gain_se_seeds": "Pass a row, or a mapping with gain_se_seeds and n_seeds.",
+    "detectable_gain n_groups": "Pass a row, or a mapping with n_groups.",
+    "detectable_gain n_items_new": "Pass a row or mapping, and n_items for the planned size.",
+    "detectable_gain n_seeds_new": "Pass n_seeds for the planned number of seeds.",
+    "document": "write_trec takes the columns query, document and grade: rename them.",
+    "equal": "Each score is one block. per_query('AP', ties='expected') averages over tie orders.",
+    "expected_agreement shrinkage": "The formula assumes nothing about true gains.",
+    "gain_by_size draw": "Shuffle the rows first, df.sample(frac=1), for random subsets.",
+    "gain_threshold n_items": "Multiply a threshold by the root of n_items / other n_items.",
+    "gain_threshold relation": "The table has a row for each relation: select its rows.",
+    "grade": "write_trec takes the columns query, document and grade: rename them.",
+    "needed_items gain_se_seeds": "Pass a row, or a mapping with gain_se_seeds and n_seeds.",
+    "needed_items n_groups": "Pass a row, or a mapping with n_groups.",
+    "needed_items n_seeds_new": "Pass n_seeds for the planned number of seeds.",
+    "needed_seeds gain_se_seeds": "Pass a row, or a mapping with gain_se_seeds and n_seeds.",
+    "needed_seeds n_groups": "Pass a row, or a mapping with n_groups.",
+    "needed_seeds n_items_new": "Pass n_items for the planned size.",
+    "paired_permutation margin": "Swaps know no margin: pass it to paired_bootstrap.",
+    "population_calibration prior": "The expected agreement assumes nothing about true gains.",
+    "random_test n_candidates": "Pass the number of candidates in the collection, pool=...",
+    "significant_ranges phi": "Pass groups= to compare clustered candidates.",
+    "synthetic_systems item_score": "Fit models yourself for scores other than accuracy.",
+    "synthetic_systems n_each": "Repeat each size, as in sizes=[200] * 5 + [400] * 5.",
+    "system_ranks ci": "The interval follows from the items, or from test='t'.",
+    "system_ranks ranks": "Limits of ranks come from the tests of all pairs.",
+    "unpaired_area kind": "The samples are compared by ROC area: call area('ap', by=...) for each.",
+    "unpaired_area test": "The areas are compared by Welch's t test.",
+    "with_association_measures cells": "Rename the columns to O11, O12, O21 and O22.",
+    **{
+        f"significant_ranges {option}": "The ranges come from tests, not from intervals."
+        for option in ("ci", "level", "target")
+    },
+}
 # keyword in other packages, without underscores: keyword in this package
 _KEYWORDS = {
     "ascending": "lower_is_better", "clusters": "groups", "color": "colors", "conf": "level",
@@ -162,6 +207,8 @@ _KEYWORDS = {
 
 def unknown_keyword(name: str, known: Iterable[object], more: str = "") -> TypeError:
     """Return the error for an unknown keyword, with a suggestion."""
+    if name in GONE:
+        more = f" {GONE[name]}"
     near = near_miss(name, known, cutoff=0.7)
     if meant := _KEYWORDS.get(name.lower().replace("_", "")):
         near = f" Did you mean {meant!r}?"
@@ -205,8 +252,10 @@ def argument_check(
             call = f"{name}({', '.join(spelled)}){filled_in}"
             missing = listed(x for x in needed if x in lacking)
             raise TypeError(f"{missing} must be given: call {call}.")
-        if closed and not keywords.keys() <= parameters.keys():
-            raise unknown_keyword(next(x for x in keywords if x not in parameters), parameters)
+        for option in keywords:
+            gone = GONE.get(f"{name} {option}", "")
+            if option not in parameters and (closed or gone):
+                raise unknown_keyword(option, parameters, f" {gone}".rstrip())
         named = {**dict(zip(unnamed, args, strict=False)), **keywords}
         for option, values in choices_of(function).items():
             if option in named:
@@ -301,6 +350,14 @@ def refuse_combinations(
     for option, other, advice in table:
         if options.get(option) is not None and options.get(other) is not None:
             raise ValueError(f"{option}= cannot stand beside {other}=. {advice}")
+
+
+def check_one(**given: object) -> None:
+    """Raise a ValueError unless exactly one of the options was passed."""
+    if sum(value is not None for value in given.values()) != 1:
+        passed = ", ".join(f"{name}={shown(value)}" for name, value in given.items())
+        names = " and ".join(f"{name}=..." for name in given)
+        raise ValueError(f"{passed}: pass exactly one of {names}.")
 
 
 def _as_float(argument: str, value: Any, allowed: str) -> float:
@@ -414,6 +471,53 @@ def check_margin(margin: object, **undefined: bool) -> float | None:
                 " this case. Omit one of the two."
             )
     return value
+
+
+def check_numbers(
+    argument: str,
+    given: object,
+    least: float,
+    most: Any = np.inf,
+    *,
+    above: bool = False,
+    whole: bool = False,
+    infinite: bool = False,
+    missing: bool = False,
+) -> None:
+    """Raise an error unless every number is in this range, and, if ``whole``, a whole number.
+
+    With ``above``, numbers must be greater than ``least``; ``missing`` allows NaN.
+    """
+    kind = "whole " * whole + "numbers"
+    allowed = f"{kind} of at least {least:g}"
+    if above:
+        allowed = f"{kind} above {least:g}"
+    if np.less(most, np.inf).all():
+        allowed = f"{kind} from {least:g} to {brief(most)}"
+    elif infinite:
+        allowed += ", or inf"
+    try:
+        values = np.asarray(given, dtype=float)
+        known = given is not None and np.asarray(given).dtype.kind != "b"
+    except (TypeError, ValueError, OverflowError):
+        known = False
+    if not known:
+        raise TypeError(f"{argument}={brief(given)}: pass {allowed}.")
+    wrong = (values < least) | (values > most)
+    if above:
+        wrong |= values == least
+    if whole:
+        wrong |= values != np.floor(values)
+    if not infinite:
+        wrong |= np.isinf(values)
+    undefined = np.isnan(values)
+    if not missing and undefined.any():
+        lacking: object = np.nan
+        if values.ndim:
+            lacking = f"{int(undefined.sum())} missing numbers"
+        raise ValueError(f"{argument}={lacking}: pass {allowed}, and drop undefined values.")
+    if (wrong & ~undefined).any():
+        raise ValueError(f"{argument}={brief(given)}: pass {allowed}.")
 
 
 def check_at_least_one(argument: str, value: object) -> float:

@@ -114,9 +114,9 @@ class ItemRoles(_Shared, total=False):
 
 Weight = Literal["item", "group"]
 SeedVariance = Literal["each", "pooled"]
-QueryTies = Literal["trec", "shared", "expected"]
-QueryMissing = Literal["absent", "raise"]
-Unjudged = Literal["negative", "skip", "raise"]
+QueryTies = Literal["trec", "expected"]
+QueryMissing = Literal["absent"]
+Unjudged = Literal["negative", "skip"]
 PartlyJudged = Literal["estimate", "bounds"]
 
 
@@ -184,8 +184,8 @@ MEANINGS: dict[str, str] = {
     "higher_is_better": "Whether a higher score is better. The default depends on the metric.",
     "details": "True returns all columns. The default is a short table (:func:`set_options`).",
     "progress": "Whether to show a progress bar. By default, the bar appears after two seconds.",
-    "unjudged": "How unlabeled candidates are treated: negative, skip (excluded) or raise. For"
-    " methods that support partly judged candidates, pass estimate or bounds.",
+    "unjudged": "How unlabeled candidates are treated: negative or skip (excluded). The default is"
+    " an error. For methods that support partly judged candidates, pass estimate or bounds.",
 }
 """The description of each role for docstrings, before wrapping."""
 
@@ -327,8 +327,8 @@ class Roles:
         """Raise a ValueError if the method does not support this value of ``ties``."""
         if self.ties not in CUTTING:
             raise ValueError(
-                f"ties={self.ties!r} is supported only by nbest_precision, random_test and the"
-                " curves (roc, precision_recall, det, lift, gain); 'expected' also works in"
+                f"ties={self.ties!r} is supported only by nbest_precision and the curves"
+                " (roc, precision_recall, det, lift, gain); 'expected' also works in"
                 " compare, significant_ranges, measure_ranks and summary. Pass one of"
                 f" {listed(CUTTING)}."
             )
@@ -446,28 +446,24 @@ AdjustOver = Literal["all", "group"]
 ListsAdjustOver = Literal["all", "n", "group"]
 EachAdjustOver = Literal["n", "group"]
 Alternative = Literal["two-sided", "greater", "less"]
-AreaInterval = Literal["newcombe", "delong", "logit"]
+AreaInterval = Literal["newcombe", "delong"]
 AreaKind = Literal["roc", "ap"]
-ComparedKind = Literal["roc", "ap", "partial", "bedroc", "enrichment"]
 AreaTest = Literal["t", "delong"]
 Bound = Literal["critical", "discrete", "interpolated", "parametric"]
 CalibrationInterval = Literal["clopper-pearson", "systems"]
-ComparedShare = Literal["precision", "recall", "lift", "specificity", "npv"]
-DifferenceInterval = Literal["score", "newcombe", "miettinen-nurminen", "delta"]
-Draw = Literal["prefix", "random"]
-EqualScores = Literal["block", "mean"]
-Event = Literal["wild", "recentred", "strict", "zero", "bias-corrected"]
-GainInterval = Literal["wild", "bca", "percentile", "basic", "tango", "newcombe"]
-LawMethod = Literal["auto", "exact", "monte-carlo"]
+ComparedShare = Literal["precision", "recall", "lift"]
+ComparedRate = Literal["precision", "recall", "specificity", "npv"]
+Event = Literal["wild", "recentred", "strict", "zero"]
+GainInterval = Literal["wild", "percentile", "basic", "tango"]
+LawMethod = Literal["auto", "monte-carlo"]
 CurveInterval = Literal["pointwise", "simultaneous"]
 MeanTest = Literal["bootstrap", "t"]
 PermutationTest = Literal["swaps", "t", "wilcoxon"]
 PopulationKind = Literal["finite", "infinite"]
 ProportionInterval = Literal["clopper-pearson", "wilson", "jeffreys"]
-RankKind = Literal["simultaneous", "percentile"]
 BandOf = Literal["precision", "recall"]
-RegionTest = Literal["fisher", "midp", "mcnemar", "boschloo", "score", "kosinski"]
-ScoreInterval = Literal["wild", "clopper-pearson", "bca", "percentile", "basic"]
+RegionTest = Literal["fisher", "midp", "mcnemar"]
+SetTest = Literal["fisher", "midp", "mcnemar", "kosinski"]
 Space = Literal["roc", "precision_recall", "det", "lift", "gain"]
 TailMethod = Literal["discrete", "interpolated", "parametric"]
 Target = Literal["region", "nbest"]

@@ -227,11 +227,6 @@ def test_what_is_meant_is_done(frame):
     pd.testing.assert_frame_equal(plain, frame.rankeval.nbest_precision())
     wanted = frame.rankeval.random_bound(n=5)
     pd.testing.assert_frame_equal(frame.rankeval(ties="expected").random_bound(n=5), wanted)
-    tables = pd.DataFrame({"k": [30], "w": [20], "v": [10], "rest": [940]})
-    names = {"O11": "k", "O12": "w", "O21": "v", "O22": "rest"}
-    found = tables.rankeval.with_association_measures("G2", cells=names)
-    wanted = tables.rankeval.with_association_measures("G2", cells=list(names.values()))
-    pd.testing.assert_frame_equal(found, wanted)
 
 
 # ------------------------------------------------------ roles are names of columns or index levels

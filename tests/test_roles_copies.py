@@ -40,9 +40,6 @@ def test_margins_are_roles_once_measures_are_computed_from_them(raw):
     data = xr.Dataset.from_dataframe(raw).rename(index="candidate")
     found = data.rankeval.with_association_measures(["G2"], margins=MARGINS)
     assert found.rankeval.area()["measure"].to_numpy().tolist() == ["f", "G2"]
-    cells = pd.DataFrame({"x": [30, 2], "o": [20, 48], "y": [10, 38], "z": [940, 912]})
-    named = cells.rankeval.with_association_measures(["G2"], cells=("x", "o", "y", "z"))
-    assert named.attrs["margins"] == '["x", "o", "y", "z"]'
 
 
 COPIES = r"measures: 'dice', 'logDice' rank all candidates identically.*exclude=\['logDice'\]"

@@ -101,6 +101,9 @@ def simulate_candidates(
     return pd.DataFrame({**columns, "gold": gold})
 
 
+_HALVINGS = 120  # a bracket of length 80 shrinks to 6e-35, to neighboring floats except near 0
+
+
 @checked_call
 def true_precision(share: npt.ArrayLike, *, quality: float, baseline: float = 0.1) -> Any:
     """Return the expected precision in a score region of :func:`simulate_candidates`.
@@ -146,7 +149,7 @@ def true_precision(share: npt.ArrayLike, *, quality: float, baseline: float = 0.
     # bisection: the fraction with scores of at least t decreases from 1 to 0 as t increases
     low = np.full(wanted.shape, -40.0 - abs(quality))
     high = -low
-    for _ in range(120):
+    for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)
         true, false = baseline * special.ndtr(quality - middle), special.ndtr(-middle)
         enough = true + (1.0 - baseline) * false >= wanted

@@ -383,7 +383,7 @@ def merged(parts: Sequence[PartialHead], request: Request) -> PartialHead:
     head = _best(rows, worse, true, request, counts)
     left_out = head.left_out
     for part in parts:
-        left_out = left_out + part.left_out * _equal_or_missing(part.bound, head.bound)
+        left_out = left_out + part.left_out * ranking.equal_scores(part.bound, head.bound)
     return head._replace(left_out=left_out)
 
 
@@ -399,24 +399,20 @@ def _best(
     for k, scores in enumerate(worse):
         bound[k] = np.partition(scores, keep - 1)[keep - 1]
         better = _are_better(scores, bound[k])
-        same = np.flatnonzero(_equal_or_missing(scores, bound[k]))
+        same = np.flatnonzero(ranking.equal_scores(scores, bound[k]))
         free = keep - int(better.sum())
         if free < same.size:
             first = np.argpartition(tie_keys(rows.iloc[same], request), free - 1)
             same = same[first[:free]]
         kept |= better
         kept[same] = True
-    omitted = ~kept & _equal_or_missing(worse, bound[:, np.newaxis])
+    omitted = ~kept & ranking.equal_scores(worse, bound[:, np.newaxis])
     left_out[:] = omitted.sum(axis=1), (omitted & true).sum(axis=1)
     return PartialHead(rows[kept], bound, left_out, counts)
 
 
 def _are_better(worse: FloatArray, bound: FloatArray | float) -> BoolArray:
     return np.asarray(np.where(np.isnan(bound), ~np.isnan(worse), worse < bound))
-
-
-def _equal_or_missing(one: FloatArray, other: FloatArray | float) -> BoolArray:
-    return np.asarray((one == other) | (np.isnan(one) & np.isnan(other)))
 
 
 def collect_head(
@@ -514,7 +510,7 @@ def finished(part: PartialHead, request: Request, n_max: int) -> HeadFrame:
         )
     # the block that the last kept rank is in
     worse, true = negated_scores(part.rows, request), true_labels(part.rows, request) == 1.0
-    ahead = _are_better(worse, bound) | _equal_or_missing(worse, bound)
+    ahead = _are_better(worse, bound) | ranking.equal_scores(worse, bound)
     end, tp_end = np.stack([ahead.sum(axis=1), (ahead & true).sum(axis=1)]) + part.left_out
     if not 0 < request.keep <= counts.total:
         end, tp_end = np.full_like(end, counts.total), np.full_like(end, counts.positive)
@@ -744,7 +740,7 @@ _SPREAD = {  # the advice, by role
 }
 
 
-def check_distributed(roles: Roles, options: PairOptions, *, studentises: bool) -> None:
+def check_distributed(roles: Roles) -> None:
     """Raise a ValueError for methods that do not support distributed items."""
     for role, advice in _SPREAD.items():
         if getattr(roles, role) not in (None, "raise"):
@@ -752,12 +748,6 @@ def check_distributed(roles: Roles, options: PairOptions, *, studentises: bool) 
                 f"{role}={getattr(roles, role)!r}: items that belong together are spread across the"
                 f" workers. {advice} {_FROM_FRAME}"
             )
-    if studentises or options.ci == "bca":
-        raise ValueError(
-            f"event={options.event!r}, ci={options.ci!r}, adjust={options.adjust!r}: resampled"
-            " standard errors and ci='bca' need more passes over the items. Pass event='wild',"
-            f" ci='percentile' or adjust='holm'. {_FROM_FRAME}"
-        )
 
 
 class Blocks(NamedTuple):

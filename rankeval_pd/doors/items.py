@@ -48,7 +48,6 @@ class ItemQuestion(Protocol):
     b: Hashable
     baseline: Hashable  #: compared with every other system
     families: Families | None  #: of the systems
-    studentises: bool  #: whether resampled items need standard errors
 
     @property
     def columns(self) -> list[str]:
@@ -76,7 +75,7 @@ def tabulate_items(data: Data, question: ItemQuestion) -> Data:
     distributed = is_dask_frame(data)
     frame: Any = data
     if distributed:
-        check_distributed(chosen, question.options, studentises=question.studentises)
+        check_distributed(chosen)
         frame = frame._meta
     check_items(frame)
     table, columns = read_items(frame, chosen, first=not distributed), question.columns

@@ -283,17 +283,19 @@ def test_a_range_that_no_memory_holds(df):
         ({"G2": [1, np.nan]}, TypeError, r"nan for 'G2' is of type float"),
     ],
 )
-@pytest.mark.parametrize("method", ["acceptance_precision", "compare"])
-def test_thresholds(six, threshold, error, message, method):
+def test_thresholds(six, threshold, error, message):
     with pytest.raises(error, match=message):
-        getattr(six.rankeval, method)(threshold=threshold)
+        six.rankeval.acceptance_precision(threshold)
+    if isinstance(threshold, dict):  # one number serves all measures
+        with pytest.raises(error, match=message):
+            six.rankeval.compare_thresholds(thresholds=threshold)
 
 
 def test_thresholds_of_a_comparison(six):
-    with pytest.raises(ValueError, match=r"n=3 and threshold=\{'G2': 1\}: .*not both"):
-        six.rankeval.compare("G2", "t.score", 3, threshold={"G2": 1})
-    with pytest.raises(ValueError, match=r"has no entry for 't.score'"):
-        six.rankeval.compare("G2", "t.score", threshold={"G2": 1})
+    with pytest.raises(ValueError, match=r"'t.score' has 0, but 1 are compared"):
+        six.rankeval.compare_thresholds("G2", "t.score", {"G2": 1})
+    with pytest.raises(KeyError, match=r"thresholds: no column 'G3'"):
+        six.rankeval.compare_thresholds("G2", "t.score", {"G3": 1})
 
 
 # ----------------------------------------------------------------- list sizes: shares of candidates

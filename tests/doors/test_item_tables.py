@@ -102,8 +102,6 @@ def test_a_callable_of_one_statistic_is_exact_with_few_items(df):
         shown = [name for name in found if name.startswith(("system", "score", "value", "rank"))]
         same(found[shown], wanted[shown])
         assert method == "system_ranks" or found["exact"].tolist() == [True]
-    with pytest.raises(ValueError, match="exact distribution exists for the metrics mean, sum and"):
-        ask(df, metric=lambda S: S[..., 0], method="exact", event="recentred")
 
 
 def test_the_statistics_of_a_metric_may_stand_in_any_order(parts):

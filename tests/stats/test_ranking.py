@@ -352,7 +352,7 @@ def sorts(monkeypatch):
         ("difference_band", {"n": 100, "n_resamples": 99}, 1),
         ("compare", {"n": 100}, 1),
         ("compare", {"n": 100, "adjust": "max-t"}, 1),
-        ("compare", {"threshold": dict.fromkeys(MEASURES, 0.5)}, 0),
+        ("compare_thresholds", {"thresholds": 0.5}, 0),
         ("measure_ranks", {"kind": "roc"}, 1),
         ("crossovers", {"p": 0.05}, 1),
         ("choose_threshold", {"recall": 0.5}, 1),

@@ -139,7 +139,6 @@ def test_impossible_strata(scores):
         ({"strata": "one"}, ValueError, r"1 of 120 strata|strata have fewer than two items"),
         ({"average": "macro"}, ValueError, r"average='macro' has no meaning.*strata="),
         ({"strata": "hole"}, ValueError, r"strata='hole' has 1 missing values"),
-        ({"strata": "task", "method": "exact"}, ValueError, r"method='exact'"),
     ]:
         data = scores.assign(one=[f"s{k}" for k in range(120)], hole=[None, *TASKS[1:]])
         with pytest.raises(error, match=message):
@@ -200,7 +199,6 @@ def test_draws_of_seeds_are_of_the_t_law(trainings):
     draws = Draws(items, pair, options, quiet)
     gone = Draws(Items(items.statistics, None, items.score, 1.0, None), pair, options, quiet)
     added = (items.seeds.error[pair] ** 2).sum(axis=1)
-    np.testing.assert_allclose(draws.own_errors**2, gone.own_errors**2 + added)
     noise = draws.scores - gone.scores
     for drawn, error in zip(noise, items.seeds.error, strict=True):
         assert stats.kstest(drawn / error, stats.t(3).cdf).pvalue > 1e-3
@@ -260,6 +258,7 @@ def test_a_tail_is_where_its_critical_value_is_the_statistic(t, share, freedom, 
     assert other == pytest.approx(1.0 - p)
 
 
+@pytest.mark.filterwarnings("ignore:A decision at alpha")
 def test_max_t_of_seeds_agrees_with_its_intervals():
     for seed in range(4):
         data = trained(systems=4, n=40, seed=seed)
@@ -289,7 +288,7 @@ def test_what_one_seed_cannot_show(trainings):
     ask, of = rankeval_pd.paired_bootstrap, {"seeds": "seed"}
     for call, message in (
         (lambda: ask(one, **of), "'a' has a single training run"),
-        (lambda: ask(trainings, **of, method="exact"), "method='exact': with seeds="),
+        (lambda: ask(trainings, **of, event="zero", adjust="max-t"), "max-t draws random signs"),
         (lambda: rankeval_pd.paired_permutation(trainings, **of), "do not account for variation"),
     ):
         with pytest.raises(ValueError, match=message):
