@@ -112,6 +112,7 @@ EXCEPTIONS: dict[str, str] = {
     r"\[odd\] \.result\.\S+: (gone|new)": "a Dataset without groups is refused",
     r"difference_region \[\w+\] \.result\.('candidate'|names): ": (
         "the rows of a Dataset have the columns of the frame that it equals"
+    ),
     r"crossovers .*attrs\.'contiguous': gone": "runs have at least two sizes",
     r"\.message: .* became .*ties='\w+' is supported only by nbest_precision and the curves": (
         "random_test has the ties that all methods have"
