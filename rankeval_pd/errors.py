@@ -120,9 +120,9 @@ def unknown_name(
 
 def is_known(name: object, known: Iterable[Hashable]) -> bool:
     """Return whether a name is known; unhashable objects are always unknown."""
-    if not isinstance(known, set):
-        known = set(known)  # a set finds pd.NA by hash, but a list compares by ==
     try:
+        if not isinstance(known, set):
+            known = set(known)  # a set finds pd.NA by hash, but a list compares by ==
         return name in known
     except TypeError:
         return False

@@ -108,6 +108,14 @@ EXCEPTIONS: dict[str, str] = {
     r"\.message: .*judged_recall, judged_average_precision and": "judged_average_precision went",
     r"judged_\w+ .*attrs\.'estimator': gone": "there is one estimator",
     r"plan_annotation .*\.warnings: .*(out of reach|power is 0)": "a plan is told in fewer words",
+    r"\.result\.(message|error): .*(a long frame|applies only to|independent candidates|is of type"
+    r"|has no meaning without|cannot stand beside|is not the name of|pass True, False or None"
+    r"|no names|no candidate has"
+    r"|paired_bootstrap\(details=True\) returns)": "the door refuses roles by tables",
+    r"\[odd\] \.result\.\S+: (gone|new)": "a Dataset without groups is refused",
+    r"difference_region \[\w+\] \.result\.('candidate'|names): ": (
+        "the rows of a Dataset have the columns of the frame that it equals"
+    ),
     r"crossovers .*attrs\.'contiguous': gone": "runs have at least two sizes",
     r"\.message: .* became .*ties='\w+' is supported only by nbest_precision and the curves": (
         "random_test has the ties that all methods have"
