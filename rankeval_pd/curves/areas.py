@@ -76,11 +76,10 @@ def area(
         Student's t on the logit scale: the outer limits of an interval around the average precision
         and of one around a version in which no positive contributes to its own precision.
     average
-        Whether to average over all groups of ``by`` (Dataset: all batch dimensions). "macro" is the
-        mean of the groups' areas. "micro" is the mean over all pairs of a positive and a negative
-        from the same group (with "ap", over all positives). The interval treats the groups as the
-        sample, as in :func:`nbest_precision`. The columns ``n_queries`` and ``n_missing`` count the
-        groups with and without an area.
+        Whether to average over all groups of ``by`` (Dataset: all batch dimensions), which are then
+        the sample. "macro" is the mean of the groups' areas. "micro" is the mean over all pairs of
+        a positive and a negative from the same group (with "ap", over all positives). The columns
+        ``n_queries`` and ``n_missing`` count the groups with and without an area.
 
     Returns
     -------
@@ -94,10 +93,9 @@ def area(
         * ``ci_low``, ``ci_high``: the interval; NaN if a class has fewer than two candidates;
         * ``se``: the standard error, by DeLong's method for the ROC area and from influence values
           for average precision; NaN if the interval is NaN;
-        * ``p_value``: two-sided p-value for a test of ROC area = 1/2. It is at most 1 - ``level``
-          if and only if the interval excludes one half. The p-value is NaN with "ap", whose chance
-          level depends on the sample, and with "delong" if ``se`` is 0. With ``average``, there is
-          no ``p_value``;
+        * ``p_value``: two-sided p-value for a test of ROC area = 1/2, which agrees with the
+          interval; NaN with "ap", whose chance level depends on the sample, and with "delong" if
+          ``se`` is 0; none with ``average``;
         * ``n_groups``, with ``groups`` only: the number of groups in the class with fewer groups.
 
     Warns
@@ -109,11 +107,10 @@ def area(
     Notes
     -----
     The interval is for the area in the population from which the candidates were sampled. In
-    simulations with normal scores, the coverage of 95% "newcombe" intervals was 0.939 or more if
-    each class had at least 5 candidates, but only 0.83 or 0.86 if a class had 2 or 3. The coverage
-    of DeLong's intervals was between 0.34 and 0.95 (``tests/simulations/areas.csv``). The coverage
-    for average precision was 0.938 or more with 2 to 1,000 true positives at prevalences of 0.01 to
-    0.5 (``tests/simulations/average_precision.csv``). Cost: O(N log N).
+    simulations, the coverage of 95% "newcombe" intervals was 0.939 or more if each class had at
+    least 5 candidates, but only 0.83 or 0.86 if a class had 2 or 3, and that of DeLong's intervals
+    was between 0.34 and 0.95. The coverage for average precision was 0.938 or more with 2 to 1,000
+    true positives at prevalences of 0.01 to 0.5. Cost: O(N log N).
 
     References
     ----------

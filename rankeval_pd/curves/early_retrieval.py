@@ -130,11 +130,10 @@ def bedroc(
     Notes
     -----
     Without ties, the value equals RDKit's ``CalcBEDROC``. BEDROC depends on the prevalence, so
-    compare only values for the same candidates. The interval uses Student's t on the logit scale.
-    The result contains the outer limits of two such intervals: one for the ranking itself, and one
-    with a positive and a negative added at each end. Without the added candidates, the variance
-    would be too small, because it depends on a few top candidates. In simulations, the coverage of
-    95% intervals was at least 0.953 (``tests/simulations/early.csv``). The cost is O(N log N).
+    compare only values for the same candidates. The limits are the outer limits of two intervals
+    with Student's t on the logit scale: one for the ranking itself, and one with a positive and a
+    negative added at each end. In simulations, the coverage of 95% intervals was at least 0.953.
+    The cost is O(N log N).
 
     References
     ----------
@@ -204,9 +203,7 @@ def partial_area(
     Notes
     -----
     The area up to one rate equals scikit-learn's ``roc_auc_score(max_fpr=)``. The interval is
-    computed from the mean true positive rate in the range, as in :func:`bedroc`. In simulations,
-    the coverage of 95% intervals was at least 0.953 (``tests/simulations/early.csv``). The cost is
-    O(N log N).
+    computed from the mean true positive rate in the range, as in :func:`bedroc`.
 
     References
     ----------
