@@ -214,9 +214,9 @@ def partial_area(
     0    good  0.722201  0.669770  0.773332     0.5
     1    fair  0.617073  0.575875  0.667297     0.5
     """
-    attrs = {"fpr": check_share("fpr", fpr, one=True), "level": check_share("level", level)}
-    question = partial(area_rows, kernel=partial(partial_columns, **attrs))
-    columns = (*PARTIAL_COLUMNS, "n_groups")
+    fpr, level = check_share("fpr", fpr, one=True), check_share("level", level)
+    question = partial(area_rows, kernel=partial(partial_columns, fpr=fpr, level=level))
+    columns, attrs = (*PARTIAL_COLUMNS, "n_groups"), {"fpr": fpr, "level": level}
     return tabulate(data, roles, question, columns, can(partial_area), attrs=attrs)
 
 

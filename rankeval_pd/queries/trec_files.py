@@ -17,7 +17,7 @@ import pandas as pd
 from rankeval_pd.doors import QueryOptions, grade_values
 from rankeval_pd.errors import checked_call, listed, shown, unknown_name, warn
 from rankeval_pd.roles import frame_column
-from rankeval_pd.stats import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats import BoolArray, FloatArray, IntArray
 
 # ---- Read and check the lines of TREC files with pyarrow or pandas
 
@@ -254,7 +254,7 @@ def _lines_of_frame(frame: pd.DataFrame, kind: FileKind) -> TrecLines:
     return TrecLines(query, document, values, tag, what, ())
 
 
-def identifiers(values: pd.Series, name: str) -> AnyArray:
+def identifiers(values: pd.Series, name: str) -> Strings:
     """Convert whole numbers to strings, and reject identifiers that are not one word of a line."""
     codes, unique = pd.factorize(values.astype(object).to_numpy(), use_na_sentinel=False)
     for x in unique:

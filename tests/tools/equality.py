@@ -94,7 +94,9 @@ EXCEPTIONS: dict[str, str] = {
         "values that an annotation lists are checked at the door, and some of them went"
     ),
     r"\.warnings: .*agreement='any', 'all' or 'mean' to keep": "agreement='mean' went",
-    r"^area \[\w+\] \.result(: dict|\.('\w+'|\w+): (gone|new))": "average precision takes no ci=",
+    r"^(area|roc|det|gain|lift) \[\w+\] \.result(: dict|\.('\w+'|\w+): (gone|new))": (
+        "average precision takes no ci=, and a class too small for a band has NaN"
+    ),
     r"^(roc|det|gain|lift|precision_recall) .*became .*(a band needs|cannot stand beside)": (
         "a class too small for a band is a warning, and combinations are refused by a table"
     ),
