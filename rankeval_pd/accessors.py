@@ -36,7 +36,6 @@ from rankeval_pd.overview import (
     Listing,
     not_there,
     overview,
-    overview_html,
 )
 from rankeval_pd.roles import AnyRoles, Roles, form_of
 
@@ -191,9 +190,6 @@ class Accessor(Generic[Data]):
     def __repr__(self) -> str:
         return overview(self._data, self._roles, LISTING)
 
-    def _repr_html_(self) -> str:
-        return overview_html(self._data, self._roles, LISTING)
-
     def __dir__(self) -> list[str]:
         return [*LISTING.methods_of(form_of(self._data, self._roles), self._roles), "plot"]
 
@@ -217,6 +213,7 @@ class Accessor(Generic[Data]):
     summary = method(rankeval_pd.summary)
     measure_ranks = method(rankeval_pd.measure_ranks)
     compare = method(rankeval_pd.compare)
+    compare_thresholds = method(rankeval_pd.compare_thresholds)
     significant_ranges = method(rankeval_pd.significant_ranges)
     judged_precision = method(rankeval_pd.judged_precision)
     judged_difference = method(rankeval_pd.judged_difference)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import difflib
-import html
-import math
 import textwrap
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import fields
 from typing import Any, NamedTuple
 
@@ -24,7 +22,6 @@ from rankeval_pd.roles import (
     Form,
     Roles,
     are_queries,
-    are_values,
     as_names,
     awaits_measures,
     find_gold,
@@ -43,9 +40,10 @@ Facts = list[tuple[str, str]]
 
 def overview(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any], listing: Listing) -> str:
     """Describe the data and list the methods, without computing lazy data."""
-    kind, facts, rows = understood(data, keywords, listing)
+    kind = "DataFrame" if isinstance(data, pd.DataFrame) else "Dataset"
+    facts, methods = understood(data, keywords, listing)
     lines = [f"<rankeval accessor of a {kind}>", *_in_columns((f"{x}:", text) for x, text in facts)]
-    return "\n".join([*lines, "Methods", *_in_columns(rows)])
+    return "\n".join([*lines, "Methods", *_in_columns(methods)])
 
 
 def _in_columns(rows: Iterable[tuple[str, str]]) -> list[str]:
@@ -57,56 +55,27 @@ def _in_columns(rows: Iterable[tuple[str, str]]) -> list[str]:
     return lines
 
 
-def overview_html(
-    data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any], listing: Listing
-) -> str:
-    """Return the overview as a small HTML table that uses the page's colors."""
-    kind, facts, rows = understood(data, keywords, listing)
-    return (
-        '<div class="rankeval-overview">'
-        f"<strong>rankeval</strong> accessor of a {html.escape(kind)}{_html_table(facts)}"
-        f"<details><summary>Methods</summary>{_html_table(rows)}</details></div>"
-    )
-
-
-def _html_table(rows: Sequence[tuple[str, str]]) -> str:
-    """Return rows of two cells without colors, for light and dark pages."""
-    left = 'style="text-align: left; font-weight: normal; opacity: 0.75"'
-    lines = [
-        f"<tr><th {left}>{html.escape(name)}</th>"
-        f'<td style="text-align: left">{html.escape(text)}</td></tr>'
-        for name, text in rows
-    ]
-    return f"<table><tbody>{''.join(lines)}</tbody></table>"
-
-
-def understood(
-    data: Any, keywords: Mapping[str, Any], listing: Listing
-) -> tuple[str, Facts, Facts]:
-    """Return the type of the data, details of how they were read, and the methods for them."""
-    kind = "DataFrame" if isinstance(data, pd.DataFrame) else "Dataset"
-    form, runs = form_of(data, keywords), False
+def understood(data: Any, keywords: Mapping[str, Any], listing: Listing) -> tuple[Facts, Facts]:
+    """Return details of how the data were read, and the methods for them."""
+    form = form_of(data, keywords)
     methods, plots = listing.fitting(form, keywords)
     methods.append(("Pictures (plot.)", ", ".join(plots)))
     try:
         data, keywords = widened(data, keywords)
-        of_frame = form == "rankings" and isinstance(data, pd.DataFrame)
-        runs = of_frame and are_queries(data, keywords)
         if form == "pairs":
             facts = _pair_facts(data)
         elif form == "items":
             facts = _item_facts(data, keywords)
         elif awaits_measures(data, keywords):
             facts = [("rows (pairs of words)", f"{len(data):,}"), *_OF_CELLS]
-        elif runs:
+        elif isinstance(data, pd.DataFrame) and are_queries(data, keywords):
+            methods = [*OF_RUNS]  # rows are documents that runs retrieved for queries
             facts = _query_facts(data, keywords)
         else:
             facts = _facts(data, Roles.configured(keywords))
     except (ValueError, TypeError, KeyError) as error:
         facts = [("not yet clear", str(error))]
-    if runs:  # rows are documents that runs retrieved for queries
-        methods = [*OF_RUNS]
-    return kind, facts, methods
+    return facts, methods
 
 
 _OF_CELLS = (
@@ -145,10 +114,7 @@ def _item_facts(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) ->
     roles = doors.item_roles(named)
     table = doors.read_items(frame, roles)
     metric, systems = table.metric, table.systems
-    each = [len(rows) for rows in table.members]
-    if roles.seeds is not None:  # one row for each seed
-        each = [table.items(rows).statistics.shape[1] for rows in table.members]
-    items = f"{sum(each):,}"
+    items = f"{sum(map(len, table.members)):,}"
     by = as_names(roles.by, frame.columns)
     beside = ("domains", "none")
     if by:
@@ -169,24 +135,19 @@ def _item_facts(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) ->
         facts.append(("strata", f"{roles.strata!r}, their {roles.average or 'macro'} average"))
     if roles.seeds is not None:
         facts.append(("seeds", repr(roles.seeds)))
-    return [*facts, beside, *doors.maybe_gold(data, keywords)]
+    return [*facts, beside]
 
 
 def _groups_and_rest(data: pd.DataFrame | xr.Dataset, roles: Roles, systems: list[Any]) -> Facts:
-    """Return group columns, a likely group column, and unused text columns."""
+    """Return group columns, and unused text columns."""
     out: list[Hashable] = []
     if isinstance(data, pd.DataFrame) and data.columns.nlevels == 1 and data.columns.is_unique:
         named = as_names(roles.by, data.columns) + as_names(roles.label, data.columns)
         known = {*systems, *named, *roles.factors, roles.strata, roles.seeds}
-        if doors.frame_as_items(data) is data:  # except for long tables from per_query
-            out = [x for x in data if x not in known and not is_numeric_dtype(data[x].dtype)]
-    groups = repr(roles.groups) if roles.groups is not None else "none"
-    again = (x for x in out if 1 < data[x].astype(str).nunique() <= len(data[x]) / 2)
-    if roles.groups is None and (name := next(again, None)) is not None:
-        groups += (
-            f" ({name!r} has repeated values; if such rows are dependent, pass groups={name!r})"
-        )
-    facts = [("groups", groups)]
+        out = [x for x in data if x not in known and not is_numeric_dtype(data[x].dtype)]
+    facts = [("groups", "none")]
+    if roles.groups is not None:
+        facts = [("groups", repr(roles.groups))]
     if out:
         facts.append(("unused columns", listed(out, most=4)))
     return facts
@@ -195,11 +156,10 @@ def _groups_and_rest(data: pd.DataFrame | xr.Dataset, roles: Roles, systems: lis
 def _facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Facts:
     labels, configured = _label_fact(data, roles), roles
     if isinstance(data, xr.Dataset):
-        data, roles = doors.with_given_dataset(data, roles)
         frame = header_of(data, roles)
         others: list[Hashable] = list(data.data_vars)
     else:
-        frame, roles = doors.with_given_frame(data, roles)
+        frame = doors.with_levels(data, roles)
         others = list(frame.columns)
     frame, roles = doors.one_label(frame, roles)[:2]
     gold = find_gold(frame, roles)
@@ -211,11 +171,20 @@ def _facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Facts:
     shown = listed(f"{m} (lower is better)" if m in lower else m for m in measures)
     others = [name for name in others if name not in (*measures, *taken)]
     if isinstance(data, xr.Dataset):
-        facts = _candidate_counts(data, roles, gold)
+        batch = [f"{d} ({n:,})" for d, n in data.sizes.items() if d not in (roles.dim, "measure")]
+        facts = [
+            ("candidates", f"{data.sizes[roles.dim]:,} along {roles.dim!r}"),
+            ("batch dimensions", ", ".join(batch) or "none"),
+        ]
     else:
         groups = read_frame_of_candidates(data, configured, scored=False)
         total, positive = groups.number.size, int(groups.columns["gold"].sum())
-        facts = [("candidates", f"{total:,}"), _positive_fact(total, positive)]
+        facts = [("candidates", f"{total:,}"), ("true positives", f"{positive:,}")]
+        if total:
+            facts[1] = (
+                "true positives",
+                f"{positive:,}, baseline precision {positive / total:.2%}",
+            )
         if by := as_names(configured.by, data.columns):
             facts.append(("groups", f"{len(groups.keys):,} of {listed(by)}"))
     facts += [("gold", repr(gold)), ("measures", shown)]
@@ -247,8 +216,6 @@ _TIES = {
 
 def _label_fact(data: pd.DataFrame | xr.Dataset, roles: Roles) -> str:
     """Return what identifies the candidates."""
-    if are_values(roles.label):
-        return "given"
     if roles.label is not None:
         return repr(roles.label)
     index = data.index if isinstance(data, pd.DataFrame) else data.indexes.get(roles.dim)
@@ -258,37 +225,6 @@ def _label_fact(data: pd.DataFrame | xr.Dataset, roles: Roles) -> str:
     if again:
         return f"repeated in {again:,} rows of the index"
     return "the index"
-
-
-def _positive_fact(total: int, positive: int) -> tuple[str, str]:
-    text = f"{positive:,}"
-    if total:
-        text += f", baseline precision {positive / total:.2%}"
-    return "true positives", text
-
-
-def _candidate_counts(data: xr.Dataset, roles: Roles, gold: Any) -> Facts:
-    batch = [f"{d} ({size:,})" for d, size in data.sizes.items() if d not in (roles.dim, "measure")]
-    facts = [("candidates", f"{data.sizes[roles.dim]:,} along {roles.dim!r}")]
-    if gold not in data.variables:
-        facts.append(("true positives", "not counted because the votes are not yet combined"))
-    elif data[gold].chunks is not None:
-        facts.append(("true positives", "not counted because the data are lazy"))
-    else:
-        known = data[gold]
-        if known.ndim:
-            known = known.to_series().dropna()
-        if known.size != data[gold].size:
-            facts.append(("labeled", f"{known.size:,} (the rest is padding)"))
-        try:
-            total = math.inf
-            if known.dtype.kind != "c":
-                total = float(known.astype(float).sum())
-        except OverflowError:  # an integer too large for a float is not a label
-            total = math.inf
-        if math.isfinite(total):
-            facts.append(_positive_fact(int(known.size), int(total)))
-    return [*facts, ("batch dimensions", ", ".join(batch) or "none")]
 
 
 # ---- The methods for each question and type of data, and their names in other packages
@@ -343,14 +279,14 @@ SYNONYMS: Mapping[str, str] = _by_name(
         "random_bound(simultaneous=True)": "randomenvelope",
         'precision_band(of="recall")': "recallband",
         "random_test()": "binomtest",
+        "random_pvalue(n_queries=...)": "randompvaluemean",
         "system_ranks()": "elo leaderboard rank ranking",
         "acceptance_precision(threshold)": (
             "f1 sensitivity specificity tnr tpr classificationreport confusionmatrix"
         ),
-        "choose_threshold(youden=True)": "ks",
+        "choose_threshold()": "ks youden",
         'rankeval_pd.paper_table(table, "latex")': "tolatex",
         "paired_bootstrap()": "bootstrap ttest",
-        'compare(test="boschloo")': "boschloo",
         "nbest_precision()": "confidenceinterval localprecision patk pk precision precisionatk",
         "gain()": "cumulativegain",
         "roc()": "curve roccurve",
@@ -361,7 +297,7 @@ SYNONYMS: Mapping[str, str] = _by_name(
         "det()": "detcurve",
         "enrichment(share)": "ef enrichmentfactor",
         "partial_area(fpr)": "mcclish pauc partialauc",
-        "compare()": "fisher fisherexact pvalue significance test",
+        "compare()": "boschloo fisher fisherexact pvalue significance test",
         'compare(test="mcnemar")': "mcnemar",
         'with_association_measures("MI")': "mi npmi pmi",
         "paired_permutation()": "permutation permutationtest wilcoxon",

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
@@ -42,6 +42,7 @@ _OWN = {"roc": "newcombe", "ap": "logit"}  # the interval of each kind of area
     clusters=True,
     by_groups=True,
     short="measure area ci_low ci_high chance",
+    details="se p_value",
     layout="measure",
     quantity="area",
     test="score",
@@ -128,7 +129,6 @@ def area(
       measure      area    ci_low   ci_high   chance
     0    good  0.551516  0.374956  0.704546  0.12245
     """
-    decisions.check_average(average)
     interval = _interval_kind(kind, ci)
     level = check_share("level", level)
     attrs: dict[str, Any] = {"kind": kind, "ci": interval, "level": level}
@@ -227,22 +227,43 @@ def _area_limits(area: FloatArray, spread: early.AreaSpread, level: float, ci: s
 
 
 def area_of_outlines(
-    outlines: Sequence[tuple[Hashable, early.Outline]],
+    rankings: Sequence[early.RankingOutline],
+    inverse_ends: Callable[[Any], float],
     *,
-    ci: AreaInterval = "newcombe",
+    kind: AreaKind = "roc",
+    ci: AreaInterval | None = None,
     level: float = 0.95,
+    ends: bool = False,
 ) -> pd.DataFrame:
-    """Return :func:`area` for the measures of rankings given by their outlines."""
+    """Return :func:`area` for rankings given by their outlines.
+
+    ``inverse_ends`` returns the sum that the chance level of average precision needs.
+    """
+    interval = _interval_kind(kind, ci)
     level = check_share("level", level)
-    names, given = zip(*outlines, strict=True)
-    areas, spreads = zip(*map(early.outline_area, given), strict=True)
-    spread = early.joined_spreads(spreads)
-    _warn_if_few(spread, "area")
-    columns = _area_limits(np.array(areas), spread, level, ci)
-    measures = pd.Series(pd.Index(names, tupleize_cols=False))
-    table = pd.DataFrame({"measure": measures, **{x: columns[x] for x in AREA_COLUMNS[1:]}})
-    n_candidates = given[0].positive + given[0].negative
-    table.attrs.update(kind="roc", ci=ci, level=level, n_candidates=n_candidates)
+    if kind == "roc":
+        areas, spreads = zip(*(early.outline_area(x.outline) for x in rankings), strict=True)
+        spread = early.joined_spreads(spreads)
+        _warn_if_few(spread, "area")
+        columns = _area_limits(np.array(areas), spread, level, interval)
+    else:
+        precisions = [
+            early.outline_precision(ranking, inverse_ends(ranking), ends=ends)
+            for ranking in rankings
+        ]
+        value, corrected, variance, chance = np.array(precisions).T
+        positive = np.array([ranking.outline.positive for ranking in rankings])
+        negative = np.array([ranking.outline.negative for ranking in rankings])
+        least = np.minimum(positive, negative) - 1.0
+        spread = early.AreaSpread(variance, least, positive, negative)
+        _warn_if_few(spread, "area")
+        columns = _columns_of_precision(value, corrected, chance, spread, level)
+    names = pd.Index([ranking.measure for ranking in rankings], tupleize_cols=False)
+    leaving = {name: columns[name] for name in AREA_COLUMNS[1:]}
+    table = pd.DataFrame({"measure": pd.Series(names), **leaving})
+    table.attrs.update({"kind": kind, "ci": interval, "level": level})
+    outline = rankings[0].outline
+    table.attrs["n_candidates"] = outline.positive + outline.negative
     return table
 
 
@@ -258,9 +279,20 @@ def precision_columns(
     if cluster is None:  # with few positives the interval is wide, but its coverage is correct
         warned = ""
     spread = spread_of(result, cluster, warned=warned, alone=True)
-    value, error, freedom = result.value, spread.error, spread.least_freedom
-    low, high = early.ap_limits(value, result.corrected, error, freedom, spread.positive, level)
-    values = value, result.chance, low, high, error, np.full(value.shape, np.nan)
+    return _columns_of_precision(result.value, result.corrected, result.chance, spread, level)
+
+
+def _columns_of_precision(
+    value: FloatArray,
+    corrected: FloatArray,
+    chance: FloatArray,
+    spread: early.AreaSpread,
+    level: float,
+) -> dict[str, AnyArray]:
+    """Return the columns of average precisions."""
+    error, freedom = spread.error, spread.least_freedom
+    low, high = early.ap_limits(value, corrected, error, freedom, spread.positive, level)
+    values = value, chance, low, high, error, np.full(value.shape, np.nan)
     return dict(zip(AREA_COLUMNS[1:], values, strict=True)) | spread.counted
 
 
@@ -306,7 +338,7 @@ def t_and_p(
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where((error == 0.0) & (difference == 0.0), 0.0, difference / error)
     t = np.where(np.isinf(t), np.nan, t)
-    return t, early.p_of_t(t, freedom, alternative)
+    return t, stats.p_of_t(t, freedom, alternative)
 
 
 def of_precision_gap(*, clustered: bool = False) -> Interval:
@@ -341,6 +373,7 @@ def _precision_gap_limits(*columns: Any, level: float, power: float) -> Limits:
 
 # ---- The variance of an area, or of an area difference, and its degrees of freedom
 
+# coverage in tests/simulations/areas.csv and average_precision.csv
 _FEW = 10  # if a class has fewer candidates, the coverage of the intervals is known to be too low
 
 
@@ -375,12 +408,6 @@ def _warn_if_few(spread: early.AreaSpread, what: str) -> None:
 
 # ---- Differences in area between independent samples
 
-_PAIR_COLUMNS = (
-    *("area_a", "area_b", "difference", "ci_low", "ci_high", "z", "p_value", "p_adjusted", "se"),
-    *("better", "leaning", "ci_low_alone", "ci_high_alone"),
-)
-_NOTED = ("kind", "test", "level", "alternative", "adjust")
-
 
 @dataclass(frozen=True, kw_only=True)
 class AreaOptions(decisions.Decision):
@@ -390,10 +417,19 @@ class AreaOptions(decisions.Decision):
     test: str
 
 
+_NOTED = ("kind", "test", "level", "alternative", "adjust")
+_OF_SAMPLE = ("area", *early.AreaSpread._fields[:4])
+_OF_PAIR = (
+    *("area_a", "area_b", "difference", "ci_low", "ci_high", "z", "p_value", "p_adjusted", "se"),
+    *("better", "leaning", "ci_low_alone", "ci_high_alone"),
+)
+
+
 @Capabilities(
     rankings="How good is it overall?",
     any_ties=True,
     short="measure sample_a sample_b difference ci_low ci_high p_value p_adjusted better",
+    details="area_a area_b z se leaning ci_low_alone ci_high_alone",
     layout="pair measure",
     pooled=True,
     quantity="area",
@@ -404,64 +440,44 @@ class AreaOptions(decisions.Decision):
 def unpaired_area(
     data: Data,
     *,
-    kind: AreaKind = "roc",
     alternative: Alternative = "two-sided",
     adjust: Adjustment | None = None,
     level: float = 0.95,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Compare the areas of each measure between independent samples.
+    """Compare the ROC areas of each measure between independent samples.
 
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates from two or more samples, with a score for each measure and a gold label. In a
-        Dataset, the samples are the elements of the batch dimensions.
-    kind
-        The area under the ROC curve or average precision (see :func:`area`).
+        Candidates from two or more samples that share no candidates. In a Dataset, the samples are
+        the elements of the batch dimensions.
     alternative
-        Alternative hypothesis. "greater" means that the first sample has the larger area.
+        "greater" means that the first sample has the larger area.
     adjust
-        Adjustment of p-values and intervals for all pairs and measures, as in :func:`compare`.
     level, **roles
         As in :func:`area`, for the interval of the difference. ``by`` identifies the samples.
 
     Returns
     -------
     DataFrame or Dataset
-        One row per measure and pair of samples (Dataset: dimensions pair and measure, coordinates
-        sample_a and sample_b). The columns are ``measure``, ``sample_a``, ``sample_b`` (tuples for
-        several columns of ``by``), ``area_a``, ``area_b``, ``difference`` = area_a - area_b, its
-        confidence limits ``ci_low`` and ``ci_high``, ``z``, ``p_value`` and ``se``. ``z`` is the
-        difference divided by ``se``. For ROC areas, the standard error under equal areas replaces
-        ``se`` if it is larger. For average precision with unequal numbers of true positives, ``z``
-        is the Student quantile at which the interval ends at 0. ``better`` and ``leaning`` contain
-        samples, and ``adjust`` adds ``p_adjusted``, ``ci_low_alone`` and ``ci_high_alone``, as in
-        :func:`compare_area`.
-
-    Warns
-    -----
-    RankevalWarning
-        If a class has fewer than 10 candidates in a sample (kind="roc").
+        One row per measure and pair of samples (Dataset: dimensions pair and measure): ``measure``,
+        ``sample_a``, ``sample_b`` (tuples for several columns of ``by``), ``area_a``, ``area_b``,
+        ``difference``, ``ci_low``, ``ci_high``, ``z``, ``p_value``, ``se``, and the samples
+        ``better`` and ``leaning``, as in :func:`compare_area`. In ``z``, the standard error under
+        equal areas (Newcombe's method 5) replaces ``se`` if it is larger.
 
     Notes
     -----
-    The samples must not share candidates. To compare two measures on the same candidates, use
-    :func:`compare_area`, which has a smaller variance. The variance of the difference is the sum of
-    the two areas' variances. The variance under equal areas is Newcombe's (method 5) at the mean of
-    the two areas. The test uses Student's distribution with Welch's degrees of freedom, or the
-    normal distribution if Newcombe's variance is larger. The interval combines the intervals for
-    the two areas by Zou and Donner's method and agrees with the test. If one sample has more than
-    1.2 times as many true positives as the other, the difference between average precisions is
-    skewed. In this case, the test rejects 0 if Zou and Donner's interval excludes 0. In simulations
-    with 5 or more true positives, the 5% test rejected at most 0.060 of true null hypotheses, and
-    the coverage of 95% intervals was at least 0.93 (``tests/simulations/unpaired.csv``). Average
-    precision depends on the prevalence, which can differ between samples. The cost is O(N log N).
+    The test uses Student's distribution with Welch's degrees of freedom, or the normal distribution
+    if Newcombe's variance is larger. The interval combines the intervals for the two areas by Zou
+    and Donner's method and agrees with the test. In simulations with 5 or more true positives, the
+    5% test rejected at most 0.060 of true null hypotheses, and the coverage of 95% intervals was at
+    least 0.93 (``tests/simulations/unpaired.csv``). Cost: O(N log N).
 
     References
     ----------
-    DeLong, D. M. DeLong and D. L. Clarke-Pearson (1988), Biometrics 44. B. L. Welch (1938),
-    Biometrika 29. G. Y. Zou and A. Donner (2008), Statistics in Medicine 27.
+    B. L. Welch (1938), Biometrika 29. G. Y. Zou and A. Donner (2008), Statistics in Medicine 27.
 
     Examples
     --------
@@ -473,25 +489,26 @@ def unpaired_area(
     0    good        x        y   -0.008899 -0.089173  0.066616  0.815202     NaN
     """
     level = check_share("level", level)
-    question = partial(area_rows, kernel=partial(sample_area, kind=kind))
-    columns = ("measure", *_SampleAreas._fields)
-    areas = doors.tabulate(data, roles, question, columns, can(unpaired_area))
+    alpha = round(1.0 - level, 12)
+    question = partial(area_rows, kernel=sample_area)
+    areas = doors.tabulate(data, roles, question, ("measure", *_OF_SAMPLE), can(unpaired_area))
     how = AreaOptions(
-        kind=kind,
-        test="t",
-        level=level,
-        alternative=alternative,
-        alpha=round(1.0 - level, 12),
-        adjust=adjust,
+        kind="roc", test="t", level=level, alternative=alternative, alpha=alpha, adjust=adjust
     )
-    return doors.above_door(_pairs_of_samples(doors.below_door(areas), how), data)
+    return doors.above_door(compare_samples(doors.below_door(areas), how), data)
 
 
-def _pairs_of_samples(areas: pd.DataFrame, how: AreaOptions) -> pd.DataFrame:
-    """Return one row for each measure and pair of samples."""
-    names = list(areas.columns[: list(areas.columns).index("measure")])
-    measures = areas["measure"].drop_duplicates()
-    groups = areas[names].drop_duplicates()
+def sample_area(ranking: Ranking, _: IntArray | None = None) -> dict[str, AnyArray]:
+    """Return the area, and its variance, degrees of freedom and classes."""
+    result = early.placements(ranking)
+    spread = spread_of(result, None, warned="unpaired_area")
+    return dict(zip(_OF_SAMPLE, (result.value, *spread), strict=False))
+
+
+def compare_samples(areas: pd.DataFrame, how: AreaOptions) -> pd.DataFrame:
+    """Return one row for each measure and pair of the samples that have these areas."""
+    names = [*areas.columns[: -1 - len(_OF_SAMPLE)]]
+    measures, groups = areas["measure"].drop_duplicates(), areas[names].drop_duplicates()
     if not names or len(groups) < 2:
         raise ValueError(
             "unpaired_area compares independent samples, but data contains only one. Pass the"
@@ -501,168 +518,64 @@ def _pairs_of_samples(areas: pd.DataFrame, how: AreaOptions) -> pd.DataFrame:
     samples: list[Hashable] = groups[names[0]].tolist()
     if len(names) > 1:  # a tuple for several columns
         samples = list(groups.itertuples(index=False, name=None))
-    pairs = np.array(list(itertools.combinations(range(len(samples)), 2)))
-    shape = len(samples), measures.size
-    cells = {name: areas[name].to_numpy().reshape(shape) for name in _SampleAreas._fields}
-    rows = compare_samples(cells, pairs, samples, how)
+    pairs = np.array([*itertools.combinations(range(len(samples)), 2)])
+    number = np.tile(np.arange(len(pairs)), measures.size)
+    cells = areas[[*_OF_SAMPLE]].to_numpy(dtype=float)
+    cells = cells.reshape(len(samples), measures.size, -1).swapaxes(0, 1)
+    sides = [cells[:, side].reshape(number.size, -1).T for side in pairs.T]
+    rows = {
+        f"{name}_{k}": x
+        for k, side in zip("ab", sides, strict=True)
+        for name, x in zip(_OF_SAMPLE, side, strict=True)
+    }
+    rows |= _difference_of_samples(*sides, how.alternative)
+    rows |= {GROUP: 0 * number, decisions.PAIR: np.arange(number.size)}
+    rows |= {f"measure_{k}": pairs[number, place] for place, k in enumerate("ab")}
+    columns = (*(f"{name}_{k}" for k in "ab" for name in _OF_SAMPLE), "tested", "freedom")
+    interval = Interval(_sample_limits, columns)
+    rows = decisions.decide(rows, samples, how=how, interval=interval)
     labels = tables.labels([*samples, np.nan])  # -1 is the missing label
     table = pd.DataFrame({"measure": measures.repeat(len(pairs)).reset_index(drop=True)})
-    for side in "ab":
-        table[f"sample_{side}"] = pd.Series(list(labels[rows[f"measure_{side}"]]))
-    for name in _PAIR_COLUMNS:
+    for k in "ab":
+        table[f"sample_{k}"] = pd.Series(list(labels[rows[f"measure_{k}"]]))
+    for name in _OF_PAIR:
         if name in ("better", "leaning"):
             table[name] = list(labels[rows[name]])
         elif name in rows:
             table[name] = rows[name]
     table.attrs.update({name: getattr(how, name) for name in _NOTED})
     if how.adjust is not None:
-        number = measures.nunique(dropna=False)
-        of_measures = f" for {number} measures" * (number > 1)
+        of_measures = f" for {measures.size} measures" * (measures.size > 1)
         table.attrs["family"] = decisions.family_of(len(pairs)) + of_measures
     return table
 
 
-def sample_area(ranking: Ranking, _: IntArray | None = None, *, kind: str) -> Columns:
-    """Return the area and the data for its limits (see :class:`_SampleAreas`).
-
-    For average precision, the number of negatives is omitted, because the variance under equal
-    values is unknown.
-    """
-    result, warned = _area_of(ranking, kind), "unpaired_area" * (kind == "roc")
-    spread = spread_of(result, None, warned=warned)
-    columns = {
-        "area": result.value,
-        "corrected": result.corrected,
-        "variance": spread.variance,
-        "freedom": spread.freedom,
-        "own_freedom": spread.least_freedom,
-        "positive": spread.positive.astype(float),
-        "negative": spread.negative.astype(float),
-    }
-    if kind == "roc":
-        columns["corrected"] = result.value
-    else:
-        columns["negative"] = np.full(result.value.shape, np.nan)
-    return columns
-
-
-class _SampleAreas(NamedTuple):
-    """The areas of one sample in each pair, with data for comparisons: (row)."""
-
-    area: FloatArray
-    corrected: FloatArray  #: for average precision, see :class:`early.Influence`
-    variance: FloatArray
-    freedom: FloatArray
-    own_freedom: FloatArray  #: degrees of freedom for the interval of a single area
-    positive: FloatArray
-    negative: FloatArray
-
-    @property
-    def weight(self) -> FloatArray:
-        return self.positive * self.negative / (self.positive + self.negative)
-
-    def if_it_were(self, area: FloatArray) -> FloatArray:
-        """Return the variance at this area."""
-        return early.newcombe_variance(area, self.positive, self.negative)
-
-    def limits(self, kind: str, level: float, shared: FloatArray) -> Limits:
-        """Return the limits of the area, by default with the area's own degrees of freedom."""
-        if kind == "roc":
-            spread = early.AreaSpread(self.variance, self.freedom, self.positive, self.negative)
-            return early.newcombe_limits(self.area, spread, level)
-        alone, error = np.isnan(shared), np.sqrt(self.variance)
-        corrected = np.where(alone, self.corrected, self.area)
-        freedom = np.where(alone, self.own_freedom, shared)
-        return early.ap_limits(self.area, corrected, error, freedom, self.positive, level)
-
-
-_EVEN = 1.2  # up to this ratio of true positives, the difference has little skew
-
-
-def _ap_statistic(a: _SampleAreas, b: _SampleAreas, freedom: FloatArray) -> FloatArray:
-    """Return the Student quantile at which the combined interval for two values ends at 0."""
-    from scipy import special
-
-    gap = a.area - b.area
-    low, high = np.zeros(gap.shape), np.ones(gap.shape)
-    for _ in range(50):  # bisection on t / (1 + t), which is below 1
-        middle = 0.5 * (low + high)
-        t = middle / (1.0 - middle)
-        tail = special.stdtr(freedom, -t)
-        low_a, high_a = early.ap_limits_at(a.area, a.area, np.sqrt(a.variance), a.positive, t, tail)
-        low_b, high_b = early.ap_limits_at(b.area, b.area, np.sqrt(b.variance), b.positive, t, tail)
-        toward_b = np.hypot(high_b - b.area, a.area - low_a)
-        toward_a = np.hypot(high_a - a.area, b.area - low_b)
-        reach = np.where(gap > 0.0, toward_b, toward_a)
-        inside = reach < np.abs(gap)
-        low, high = np.where(inside, middle, low), np.where(inside, high, middle)
-    return np.asarray(np.sign(gap) * low / (1.0 - low))
-
-
-def compare_samples(
-    cells: Rows, pairs: IntArray, samples: Sequence[Hashable], how: AreaOptions
-) -> Rows:
-    """Compare samples, with one row per measure and pair; ``better`` is the number of a sample.
-
-    ``cells`` contains the columns of :func:`sample_area`, (sample, measure), and ``pairs`` the
-    numbers of two samples, (pair, 2).
-    """
-    measures = cells["area"].shape[1]
-    number = np.tile(np.arange(len(pairs)), measures)
-    a, b = (
-        _SampleAreas(*(cells[x][side].T.ravel() for x in _SampleAreas._fields)) for side in pairs.T
-    )
-    rows = _sample_contrasts(a, b, how)
-    for side, sample in (("a", a), ("b", b)):
-        rows |= {f"{name}_{side}": x for name, x in sample._asdict().items()}
-    rows |= {GROUP: np.zeros(number.size, dtype=np.int64), decisions.PAIR: np.arange(number.size)}
-    rows |= {"measure_a": pairs[number, 0], "measure_b": pairs[number, 1]}
-    names = [f"{name}_{side}" for side in "ab" for name in _SampleAreas._fields]
-    limits = partial(_sample_limits, kind=how.kind)
-    interval = Interval(limits, ("tested", "freedom", "shared", *names))
-    return decisions.decide(rows, samples, how=how, interval=interval)
-
-
-def _sample_contrasts(a: _SampleAreas, b: _SampleAreas, how: AreaOptions) -> Rows:
+def _difference_of_samples(of_a: FloatArray, of_b: FloatArray, alternative: str) -> Rows:
     """Return the differences, their tests and what their limits need."""
-    difference, variance = a.area - b.area, a.variance + b.variance
+    (a, *_), (b, *_) = of_a, of_b
+    spreads = [early.AreaSpread(*side[1:]) for side in (of_a, of_b)]
+    weights = [x.positive * x.negative / (x.positive + x.negative) for x in spreads]
+    variance = of_a[1] + of_b[1]
     error = np.sqrt(variance)
     with np.errstate(divide="ignore", invalid="ignore"):
-        freedom = variance**2 / (a.variance**2 / a.freedom + b.variance**2 / b.freedom)
-        freedom = np.where(variance == 0.0, np.fmin(a.freedom, b.freedom), freedom)
-        # the weighted mean of the two areas, and the standard error if both were equal to this mean
-        common = (a.area * a.weight + b.area * b.weight) / (a.weight + b.weight)
-        at_least = np.sqrt(a.if_it_were(common) + b.if_it_were(common))
-        tested = np.where(np.isnan(error), np.nan, np.fmax(error, at_least))
-    z, _ = t_and_p(difference, tested, freedom, how.alternative)
-    shared = np.full(z.shape, np.nan)
-    if how.kind == "ap":
-        # without variation, there is no test, and only the areas' own intervals are combined
-        uneven = np.maximum(a.positive, b.positive) > _EVEN * np.minimum(a.positive, b.positive)
-        uneven &= variance > 0.0
-        shared = np.where(uneven, np.maximum(freedom, 1.0), np.nan)
-        z = np.where(uneven, _ap_statistic(a, b, shared), z)
-        tested = np.where(uneven, 0.0, tested)
+        freedom = variance**2 / sum(x.variance**2 / x.freedom for x in spreads)
+        # the standard error if both areas were equal to their weighted mean
+        common = (a * weights[0] + b * weights[1]) / sum(weights)
+        equal = [early.newcombe_variance(common, x.positive, x.negative) for x in spreads]
+        at_least = np.sqrt(sum(equal))
+    tested = np.where(np.isnan(error), np.nan, np.fmax(error, at_least))
     # if the model variance is larger, use the normal distribution, as for a single area
-    freedom = np.where(at_least > error, np.inf, np.maximum(freedom, 1.0))
-    return {
-        "difference": difference,
-        "z": z,
-        "p_value": early.p_of_t(z, freedom, how.alternative),
-        "se": error,
-        "tested": tested,
-        "freedom": freedom,
-        "shared": shared,
-    }
+    freedom = np.where(at_least > error, np.inf, np.fmax(freedom, 1.0))
+    z, p_value = t_and_p(a - b, tested, freedom, alternative)
+    found = {"difference": a - b, "z": z, "p_value": p_value, "se": error}
+    return found | {"tested": tested, "freedom": freedom}
 
 
-def _sample_limits(*columns: FloatArray, level: float, kind: str) -> Limits:
-    tested, freedom, shared, *sides = columns
-    size = len(_SampleAreas._fields)
-    one, other = _SampleAreas(*sides[:size]), _SampleAreas(*sides[size:])
-    half, gap = stats.quantile_of(freedom, level) * tested, one.area - other.area
+def _sample_limits(*columns: FloatArray, level: float) -> Limits:
+    *sides, tested, freedom = columns
+    (a, *of_a), (b, *of_b) = sides[:5], sides[5:]
+    one, other = early.AreaSpread(*of_a), early.AreaSpread(*of_b)
+    half = stats.quantile_of(freedom, level) * tested
     variances = one.variance, other.variance, one.variance + other.variance
-    of_both = one.limits(kind, level, shared), other.limits(kind, level, shared)
-    return stats.correlated_limits(
-        (one.area, other.area), of_both, variances, (gap - half, gap + half)
-    )
+    alone = early.newcombe_limits(a, one, level), early.newcombe_limits(b, other, level)
+    return stats.correlated_limits((a, b), alone, variances, (a - b - half, a - b + half))

@@ -12,7 +12,7 @@ import numpy as np
 from rankeval_pd.chance.bounds import UNRANKED, rows_of_pools
 from rankeval_pd.chance.random_tests import Pool, able_with, chosen_pool, pool_columns
 from rankeval_pd.curves.areas import Columns
-from rankeval_pd.decisions import Average, Rows, average_curves, check_average
+from rankeval_pd.decisions import Average, Rows, average_curves
 from rankeval_pd.doors import (
     Candidates,
     Data,
@@ -231,7 +231,6 @@ def _curve(
         roles = {**DEFAULTS, **roles}  # type: ignore[typeddict-item]
     chosen = Roles.of(roles)
     ties = chosen.ties
-    check_average(average)
     level = check_share("level", level)
     given = {"interval": interval, "average": average, "missing": chosen.ends or None}
     refuse_combinations(given, _UNLIMITED)

@@ -21,10 +21,9 @@ from rankeval_pd.decisions import GROUP, Rows
 from rankeval_pd.doors import candidates, columns, item_tables
 from rankeval_pd.doors.candidates import Answer, GroupFrame, HeadFrame, Parts, RankingQuestion
 from rankeval_pd.doors.item_tables import ItemTable
-from rankeval_pd.errors import COMPUTE, details_wanted, held, listed, unknown_name
+from rankeval_pd.errors import COMPUTE, check_known, details_wanted, held, listed
 from rankeval_pd.roles import (
     Roles,
-    are_values,
     as_names,
     check_kinds,
     check_types,
@@ -32,6 +31,7 @@ from rankeval_pd.roles import (
     find_measures,
     frame_column,
     native,
+    refuse_missing,
     signs_of,
     with_roles_of,
 )
@@ -39,14 +39,17 @@ from rankeval_pd.stats import (
     AnyArray,
     AnyItems,
     BoolArray,
+    ExactSums,
     FloatArray,
     IntArray,
     Outline,
     PairOptions,
     Ranking,
+    RankingOutline,
     Whole,
     blocks,
     clusters,
+    exact_sums,
     ranking,
 )
 from rankeval_pd.stats import items as resamples
@@ -149,12 +152,6 @@ def request_of(ddf: Any, roles: Roles, *, scored: bool = True) -> Request:
 
 
 def _check_roles(roles: Roles) -> None:
-    for role in ("gold", "key", "label", "groups", "by"):
-        if are_values(getattr(roles, role)):
-            raise ValueError(
-                f"{role} is given as values, but the rows of a Dask DataFrame are spread across"
-                f" its partitions. Add a column, ddf.assign({role}=...), and pass its name."
-            )
     if len(roles.factors) > 1:
         raise ValueError(
             f"groups={roles.groups!r}: the cells of two crossed factors are spread across the"
@@ -254,7 +251,7 @@ def tie_keys(rows: pd.DataFrame, request: Request) -> AnyArray:
         seed = ranking.mix(np.array([request.roles.seed % 2**64], dtype=np.uint64))
         return ranking.mix(columns.label_hashes(_label_values(rows, request)) + seed)
     values = frame_column(rows, key, "key")
-    columns.refuse_missing(values, key)
+    refuse_missing(values, "key", key)
     ascending = columns.sort_key(values, key)
     keys = np.empty(len(rows), dtype=np.int64)
     keys[ascending.index] = np.cumsum((ascending != ascending.shift()).to_numpy(dtype=bool))
@@ -342,11 +339,7 @@ class Counts(NamedTuple):
                 " 'absent'."
             )
         for value, count in zip(columns.true_values(roles.positive), self.present, strict=True):
-            if count == 0:
-                raise ValueError(
-                    f"positive={roles.positive!r}: no candidate has the value {value!r} in"
-                    f" gold={request.gold!r}. Pass values that occur in this column."
-                )
+            columns.refuse_absent(int(count), value, request.gold)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -493,9 +486,7 @@ class Head(NamedTuple):
                 " head does not contain the number of empty ranks. Pass missing='last'."
             )
         names = [name for name in measures if name is not None]
-        for name in names:
-            if name not in own:
-                raise unknown_name("measures", name, own)
+        check_known("measures", names, own)
         return self.whole.of(np.array([own.index(x) for x in names], dtype=np.int64))
 
 
@@ -550,9 +541,7 @@ def finished(part: PartialHead, request: Request, n_max: int) -> HeadFrame:
 def frame_of_groups(ddf: Any, roles: Roles) -> GroupFrame:
     """Return a frame without rows that stands for the groups in ``by``."""
     meta: pd.DataFrame = ddf._meta
-    for name in as_names(roles.by, meta.columns):
-        if name not in meta.columns:
-            raise unknown_name("by", name, meta.columns)
+    check_known("by", as_names(roles.by, meta.columns), meta.columns)
     frame = GroupFrame(meta)
     frame.answers = functools.partial(_answers_of_groups, ddf, roles.label)
     return frame
@@ -640,8 +629,8 @@ def _joined_answers(
 # which must fit in memory, and the second pass counts the negatives at and between these scores.
 
 
-def outlines_of(ddf: Any, roles: Roles) -> list[tuple[Hashable, Outline]]:
-    """Return each measure with an outline of its ranking, in two passes over the data."""
+def outlines_of(ddf: Any, roles: Roles) -> list[RankingOutline]:
+    """Return an outline of the ranking by each measure, in two passes over the data."""
     request = request_of(ddf, roles)
     unordered = replace(roles, groups=None, key=None)
     request = request._replace(roles=unordered, label=(), numbered=False)
@@ -654,12 +643,14 @@ def outlines_of(ddf: Any, roles: Roles) -> list[tuple[Hashable, Outline]]:
     distinct = later(_distinct_scores, positives[0])
     parts = [later(_negatives_between, frame, distinct, request=request) for frame in frames]
     negatives, scores = computed([folded(parts, sum), distinct])
-    outlines, start = [], 0
-    for measure, (own, tp) in zip(request.measures, scores, strict=True):
+    rankings, start = [], 0
+    for k, (own, tp) in enumerate(scores):
         counted = negatives[start : start + 2 * own.size + 1]
         start += counted.size
-        outlines.append((measure, Outline(tp, tied=counted[1::2], between=counted[0::2])))
-    return outlines
+        outline = Outline(tp, tied=counted[1::2], between=counted[0::2])
+        missing = int(counts.unscored[k]), int(counts.unscored_true[k])
+        rankings.append(RankingOutline(request.measures[k], own, outline, *missing))
+    return rankings
 
 
 def _true_scores(frame: pd.DataFrame, *, request: Request) -> tuple[FloatArray, Counts]:
@@ -692,6 +683,42 @@ def _negatives_between(
     return np.concatenate(counts)
 
 
+def inverse_ends(ddf: Any, roles: Roles, ranked: RankingOutline) -> float:
+    """Return the sum of 1 / n over scored candidates, where n is the end of a candidate's block.
+
+    Dask shuffles the distinct scores of each partition by ranges of scores that end at true
+    positives, so a range must fit in the memory of a worker. The sum is exact before it is rounded.
+    """
+    request = request_of(ddf, replace(roles, measures=[ranked.measure]))
+    tp, tied, between = ranked.outline
+    known = ~np.isnan(ranked.scores)
+    ends = np.cumsum(between[:-1] + tp + tied)[known]
+    ranges = ddf.npartitions
+    cuts = np.unique(np.searchsorted(ends, np.arange(1, ranges) * ends.max(initial=0) / ranges))
+    cuts = cuts[cuts < ends.size]
+    scores, starts = ranked.scores[known][cuts], np.array([0, *ends[cuts]])
+    meta = pd.DataFrame({"range": np.arange(0), "worse": np.zeros(0), "size": np.arange(0)})
+    read = ddf[request.columns]
+    counted = read.map_partitions(_score_counts, request=request, cuts=scores, meta=meta)
+    parts = counted.shuffle(on="range").to_delayed()
+    sums = folded([later(_inverse_sums, part, starts=starts) for part in parts], _plus).compute()
+    return float(sums.rounded()[0])
+
+
+def _score_counts(frame: pd.DataFrame, *, request: Request, cuts: FloatArray) -> pd.DataFrame:
+    """Return the distinct scores in a partition, their ranges, and how often they occur."""
+    [worse] = negated_scores(frame, request)
+    scores, size = np.unique(worse[~np.isnan(worse)], return_counts=True)
+    return pd.DataFrame({"range": np.searchsorted(cuts, scores), "worse": scores, "size": size})
+
+
+def _inverse_sums(part: pd.DataFrame, *, starts: IntArray) -> ExactSums:
+    sizes = part.groupby(["range", "worse"])["size"].sum()
+    before = starts[sizes.index.get_level_values("range").to_numpy(dtype=np.int64)]
+    ends = before + sizes.groupby(level="range").cumsum().to_numpy()
+    return exact_sums((sizes.to_numpy() / ends)[np.newaxis])
+
+
 def _plus(parts: Sequence[Any]) -> Any:
     """Add sums that have a method ``plus``."""
     return functools.reduce(lambda total, part: total.plus(part), parts)
@@ -713,7 +740,7 @@ _SPREAD = {  # the advice, by role
 }
 
 
-def check_distributed(roles: Roles, options: PairOptions, *, studentises: bool) -> None:
+def check_distributed(roles: Roles) -> None:
     """Raise a ValueError for methods that do not support distributed items."""
     for role, advice in _SPREAD.items():
         if getattr(roles, role) not in (None, "raise"):
@@ -721,12 +748,6 @@ def check_distributed(roles: Roles, options: PairOptions, *, studentises: bool) 
                 f"{role}={getattr(roles, role)!r}: items that belong together are spread across the"
                 f" workers. {advice} {_FROM_FRAME}"
             )
-    if studentises or options.ci == "bca":
-        raise ValueError(
-            f"event={options.event!r}, ci={options.ci!r}, adjust={options.adjust!r}: resampled"
-            " standard errors and ci='bca' need more passes over the items. Pass event='wild',"
-            f" ci='percentile' or adjust='holm'. {_FROM_FRAME}"
-        )
 
 
 class Blocks(NamedTuple):

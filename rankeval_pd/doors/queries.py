@@ -17,11 +17,9 @@ import pandas as pd
 from rankeval_pd.doors.columns import (
     dense,
     group_numbers,
-    refuse_text,
     score_values,
-    telling_words,
     warn_of_identifiers,
-    with_given_frame,
+    with_levels,
 )
 from rankeval_pd.errors import (
     check_choice,
@@ -162,7 +160,7 @@ def read_queries(frame: pd.DataFrame, options: QueryOptions) -> Queries:
             "by is missing, and there is no column or index level 'query' (columns:"
             f" {listed(frame.columns)}). Pass the query column as by=..."
         )
-    frame, roles = with_given_frame(frame, roles)
+    frame = with_levels(frame, roles)
     by, key = as_names(roles.by, frame.columns), roles.key
     gold = roles.gold
     if gold is not None and gold not in frame.columns:
@@ -179,13 +177,8 @@ def read_queries(frame: pd.DataFrame, options: QueryOptions) -> Queries:
     signs = signs_of(measures, roles, frame.columns)
     columns = [frame_column(frame, name, "measures") for name in measures]
     if roles.measures is None:
-        refuse_text(frame, roles, [*taken, *measures], "measures")
-        suspects = {}
-        for name, column in zip(measures, columns, strict=True):
-            named = telling_words(name) and name != "run"  # float columns are known only by name
-            if named or not pd.api.types.is_float_dtype(column.dtype):
-                suspects[name] = column
-        warn_of_identifiers(suspects, taken_as="measures", groups={"by": query})
+        read = dict(zip(measures, columns, strict=True))
+        warn_of_identifiers(read, taken_as="measures", groups={"by": query})
     documents: pd.Series | pd.Index = frame.index
     if key is not None:
         documents = frame_column(frame, key, "key")

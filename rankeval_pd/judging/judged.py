@@ -194,7 +194,8 @@ def read_sample(data: Any, roles: Mapping[str, Any], scheme: JudgingScheme) -> S
     """Return the data with the gold label "judged and true", and the sample."""
     doors.check_data(data)
     scheme = scheme.checked()
-    frame, chosen = doors.with_given_frame(data, Roles.of(roles))
+    chosen = Roles.of(roles)
+    frame = doors.with_levels(data, chosen)
     doors.refuse_each(chosen, "candidates judged in part")
     frame, chosen, *_ = doors.one_label(frame, chosen)
     gold = find_gold(frame, chosen)
@@ -505,6 +506,7 @@ _DIFFERENCE_COLUMNS = (
 @Capabilities(
     **_OF_LISTS,
     short="measure n precision ci_low ci_high n_judged n_unjudged",
+    details="tp_judged tied",
     layout="measure n",
     quantity="precision",
     interval="hypergeometric",
@@ -613,6 +615,7 @@ def judged_precision(
 @Capabilities(
     **_OF_LISTS,
     short="measure n recall ci_low ci_high n_judged n_unjudged",
+    details="tp_judged tied",
     layout="measure n",
     quantity="recall",
     interval="mover",
@@ -662,6 +665,7 @@ def judged_recall(
 @Capabilities(
     **_OF_LISTS,
     short="measure_a measure_b n difference ci_low ci_high n_judged n_unjudged",
+    details="n_only n_judged_a n_judged_b tp_judged_a tp_judged_b cuts_tie",
     layout="pair n",
     quantity="precision",
     interval="mover",

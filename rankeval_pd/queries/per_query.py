@@ -26,8 +26,9 @@ from rankeval_pd.errors import (
 )
 from rankeval_pd.options import Capabilities
 from rankeval_pd.roles import FamilyAdjustment, MeanTest, QueryRoles
-from rankeval_pd.stats import EXPECTED_METRICS, AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.queries import (
+    EXPECTED_METRICS,
     QUERY_METRICS,
     Judgments,
     MetricRequest,
@@ -210,6 +211,7 @@ Undefined = Literal["zero", "skip"]
         " ddf[ddf['query'].isin(...)].compute()"
     ),
     short={"": "measure metric value", "wide": ""},
+    details="n_positive n_retrieved n_judged tied value_low value_high judged undefined",
     layout="measure metric",
 )
 @doors.with_query_roles
@@ -341,9 +343,6 @@ def frame_values(
     n_queries = len(keys)
     judged = judgments(queries.query, grade, n_queries)
     check_grades(named, judged)
-    kernels = QUERY_METRICS
-    if chosen.ties == "expected":
-        kernels = EXPECTED_METRICS
     shape = n_queries, len(queries.measures), len(named)
     value, size = np.empty(shape), np.empty(shape[:2], dtype=np.int64)
     low, high, share = np.full((3, *shape), np.nan)
@@ -356,16 +355,19 @@ def frame_values(
         retrieved = ranked(score=score, tie_ranks=queries.tie_ranks)
         size[:, place] = retrieved.size
         reversed_in.append(retrieved.reversed_queries(chosen.min_grade))
-        worst = best = retrieved
+        worst = best = ordered = retrieved.in_order()
         if ranges and (retrieved.block_size > 1).any():
-            worst = ranked(score=score, tie_ranks=gain.__getitem__)
-            best = ranked(score=score, tie_ranks=(-gain).__getitem__)
+            worst = ranked(score=score, tie_ranks=gain.__getitem__).in_order()
+            best = ranked(score=score, tie_ranks=(-gain).__getitem__).in_order()
+        asked = ordered
+        if chosen.ties == "expected":
+            asked = retrieved
         for number, one in enumerate(named):
-            value[:, place, number] = kernels[one.metric](MetricRun(one, judged, retrieved))
+            kernel = QUERY_METRICS[one.metric]
+            value[:, place, number] = kernel(MetricRun(one, judged, asked))
             if ranges:
                 tied[:, place, number] = retrieved.beyond(one.cutoff)
-                share[:, place, number] = judged_share(MetricRun(one, judged, retrieved))
-                kernel = QUERY_METRICS[one.metric]
+                share[:, place, number] = judged_share(MetricRun(one, judged, ordered))
                 low[:, place, number] = kernel(MetricRun(one, judged, worst))
                 high[:, place, number] = kernel(MetricRun(one, judged, best))
     for name, (below, defined) in zip(queries.measures, reversed_in, strict=True):
@@ -492,10 +494,7 @@ def wide_form(values: QueryValues, undefined: str) -> pd.DataFrame:
 _EQUAL = 1e-12  # smaller differences within a query count as ties
 OverMetrics = Literal["metrics", "all"]
 _METRIC = "_metric"  # the label of the metric in the query index
-_RANKED = (
-    "value ci_low ci_high rank_low rank_high tied_for_best letters undecided ci_low_alone"
-    " ci_high_alone"
-)
+_RANKED = "value ci_low ci_high rank_low rank_high tied_for_best letters ci_low_alone ci_high_alone"
 GAINS = {
     "difference": "gain",
     "difference_low": "ci_low",
@@ -509,7 +508,7 @@ GAINS = {
 _COLUMNS = (
     "value ci_low ci_high rank_low rank_high difference difference_low difference_high p_adjusted"
     " tied_for_best wins ties losses letters p_value difference_low_alone difference_high_alone"
-    " undecided ci_low_alone ci_high_alone"
+    " ci_low_alone ci_high_alone"
 )
 _ADJUSTED = ("p_adjusted", "difference_low_alone", "difference_high_alone")
 _NOTED = ("event", "level", "n_resamples", "seed", "test")
@@ -643,7 +642,7 @@ def _of_metrics(
     columns = _of_query_systems(ranks, "system", keys, {name: name for name in _RANKED.split()})
     if baseline is not None:
         tested = mean_test(test)(items, baseline=baseline, **named)
-        columns |= _of_query_systems(tested, "system_a", keys, {**GAINS, "undecided": "undecided"})
+        columns |= _of_query_systems(tested, "system_a", keys, GAINS)
         # the queries above, equal to or below the baseline; the baseline's own counts are NaN
         own = {m: part.sub(part[baseline], axis=0) for m, part in parts.items()}
         over, itself = pd.concat(own, names=[_METRIC]), keys.get_level_values(1) == baseline
@@ -651,7 +650,6 @@ def _of_metrics(
         for name, there in counted.items():
             total = there.groupby(level=_METRIC, sort=False).sum().to_numpy(dtype=float)
             columns[name] = np.where(itself, np.nan, total.ravel())
-        columns["undecided"] = columns["undecided"] == 1
     kept = [x for x in _COLUMNS.split() if baseline is None or x != "letters"]
     if options["adjust"] is None:
         kept = [x for x in kept if x not in _ADJUSTED]

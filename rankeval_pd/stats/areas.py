@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +11,7 @@ import scipy
 from rankeval_pd.stats import differences
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, silent_division
 from rankeval_pd.stats.clusters import between, positives_variance, simpson_number
-from rankeval_pd.stats.proportions import Limits, t_of, z_of
+from rankeval_pd.stats.proportions import Limits, p_of_t, t_of, z_of
 from rankeval_pd.stats.ranking import Blocks, Ranking, inverse, sums_before
 
 # ---------------------------------------------- The area under the ROC curve, and DeLong's variance
@@ -24,11 +24,14 @@ from rankeval_pd.stats.ranking import Blocks, Ranking, inverse, sums_before
 # (2006), Confidence intervals for an effect size measure based on the Mann-Whitney statistic, part
 # 2, Statistics in Medicine 25.
 
+# the first five are the smallest with which intervals of grouped candidates cover, and tests hold
+# their level, in all settings of tests/simulations/cluster_areas.csv and dependence.csv
 LEAST = 4.0  # class degrees of freedom below which the smaller class determines the total
 ALONE = 0.7  # smallest power with sufficient coverage; with 1, 1.4 times as wide
-_RARE = 0.02  # sufficient in simulations for areas near 1
+_RARE = 0.02  # part of Newcombe's variance that areas near 1 get
 _MOVED = 0.1  # factor for the variance of the true positives; with 0.2 up to 1.35 times as wide
 _ENOUGH = 8  # clusters; with more, one large cluster made tests liberal
+_HALVINGS = 60  # a bracket of length 2 shrinks to 2e-18, less than a rounding error near 1
 _ROUNDING = 1e-14  # smaller deviations of placements from the mean are rounding errors
 
 
@@ -255,7 +258,7 @@ def newcombe_limits(area: FloatArray, found: AreaSpread, level: float) -> Limits
     # bisection between the area (distance 0) and both ends of [0, 1]: (end, ...)
     inside = np.stack([area, area])
     outside = np.stack([np.zeros(np.shape(area)), np.ones(np.shape(area))])
-    for _ in range(60):
+    for _ in range(_HALVINGS):
         middle = 0.5 * (inside + outside)
         with silent_division():
             within = (area - middle) ** 2 <= scale * found.at(middle)
@@ -309,17 +312,6 @@ def p_of_half(area: FloatArray, found: AreaSpread) -> FloatArray:
     return np.where(np.isnan(found.variance), np.nan, p_value)
 
 
-def p_of_t(statistic: FloatArray, freedom: FloatArray | float, alternative: str) -> FloatArray:
-    """Return the p-value of a t statistic, or of z if ``freedom`` is infinite."""
-    far = {"two-sided": -np.abs(statistic), "greater": -statistic, "less": statistic}[alternative]
-    normal = np.isinf(freedom)
-    student = scipy.special.stdtr(np.where(normal, 1.0, freedom), far)
-    tail = np.where(normal, scipy.special.ndtr(far), student)
-    if alternative == "two-sided":
-        tail = 2.0 * tail
-    return np.asarray(tail, dtype=float)
-
-
 # ----------------------------------------------------------------------------- Outlines of rankings
 #
 # An outline contains the scores of the true positives and the numbers of negatives between them.
@@ -342,6 +334,16 @@ class Outline(NamedTuple):
     def negative(self) -> int:
         """N - N+."""
         return int(self.tied.sum() + self.between.sum())
+
+
+class RankingOutline(NamedTuple):
+    """The outline of the ranking by a measure."""
+
+    measure: Hashable
+    scores: FloatArray  #: (score) ascending negated scores of the true positives
+    outline: Outline
+    unscored: int  #: number of candidates without a score
+    unscored_true: int  #: number of true positives without a score
 
 
 def outline_area(outline: Outline) -> tuple[float, AreaSpread]:
@@ -378,6 +380,61 @@ def joined_spreads(spreads: Sequence[AreaSpread]) -> AreaSpread:
     return AreaSpread(**columns)
 
 
+class OutlinePrecision(NamedTuple):
+    """Average precision of one ranking, with equal scores as one block."""
+
+    value: float
+    corrected: float  #: see :class:`rankeval_pd.stats.areas.Influence`
+    variance: float  #: the variance of the mean influences
+    chance: float
+
+
+def outline_precision(
+    ranking: RankingOutline, inverse_ends: float, *, ends: bool
+) -> OutlinePrecision:
+    """Return the results of :func:`influences` for an outline, with the chance level.
+
+    ``inverse_ends`` is the sum of 1 / (end of the block) over the scored candidates. The others are
+    the last block, which no list contains if ``ends``.
+    """
+    outline, unscored = ranking.outline, ranking.unscored
+    positive, negative = outline.positive, outline.negative
+    total = positive + negative
+    n = np.cumsum(outline.between[:-1] + outline.tp + outline.tied)
+    tp, true = np.cumsum(outline.tp), outline.tp.astype(float)
+    inside = np.ones(n.size, dtype=bool)
+    if ends and ranking.unscored_true:
+        inside[-1] = False
+    with silent_division():
+        precision = np.where(inside, tp / n, 0.0)
+        others = np.where(n <= 1, 1.0, (tp - 1.0) / (n - 1.0))
+        value = (true * precision).sum() / np.float64(positive)
+        corrected = (true * np.where(inside, others, 0.0)).sum() / np.float64(positive)
+        # contribution of a candidate to the lists of the positives at or below its rank
+        weight = np.where(inside, true / n.astype(float) ** 2, 0.0)
+        gained = np.cumsum((weight * (n - tp))[::-1])[::-1]
+        lost = np.append(
+            np.cumsum((weight * tp)[::-1])[::-1] * negative / np.float64(positive), 0.0
+        )
+        scale = np.nan
+        if positive > 1:
+            scale = positive / (positive - 1.0)
+        share = (positive - 1.0) / max(total - 1.0, 1.0)
+    variance = _class_variance((precision - value + gained) * scale, outline.tp)
+    variance += _class_variance(
+        np.concatenate([-lost, -lost[:-1]]) * scale, np.concatenate([outline.between, outline.tied])
+    )
+    lists = total
+    if ends:
+        lists -= unscored
+    elif unscored:
+        inverse_ends += unscored / total
+    chance = np.nan
+    if positive:
+        chance = ((1.0 - share) * inverse_ends + share * lists) / total
+    return OutlinePrecision(float(value), float(corrected), float(variance), chance)
+
+
 def _class_variance(placement: FloatArray, times: IntArray) -> float:
     """Return one class's part of the variance; ``times`` is the count of each placement."""
     size = float(times.sum())
@@ -393,6 +450,7 @@ def _class_variance(placement: FloatArray, times: IntArray) -> float:
 
 # ------------------------------- Intervals for differences between two areas on the same candidates
 
+# chosen for the coverage and width of differences in tests/simulations/area_laws.csv
 _UNSEEN = 0.4  # extreme candidates to add per class; with 0.35 a margin test had a size of 0.06
 _NORMAL = 0.85, 0.95  # mean area: Student's t up to the first, normal from the second on
 
@@ -438,7 +496,7 @@ def area_difference_limits(
     side = np.array([-1.0, 1.0]).reshape(2, *(1,) * own.ndim)
     excluded = (own > 0.0) & (own < -side * gap)
     inside, outside = 0.0 * own, np.where(excluded, np.abs(gap), 2.0)
-    for _ in range(60):
+    for _ in range(_HALVINGS):
         middle = 0.5 * (inside + outside)
         share = np.where(variance > 0.0, np.maximum(1.0 + side * gap / middle, 0.0), 1.0)
         extra = share * unseen + moved * (gap + side * middle) ** 2
@@ -541,23 +599,11 @@ def ap_limits(
     exact.
     """
     quantile = student_quantile(freedom, level)
-    return ap_limits_at(value, corrected, error, positive, quantile, 0.5 - 0.5 * level)
-
-
-def ap_limits_at(
-    value: FloatArray,
-    corrected: FloatArray,
-    error: FloatArray,
-    positive: AnyArray,
-    quantile: FloatArray,
-    tail: FloatArray | float,
-) -> Limits:
-    """Return :func:`ap_limits` at the quantile of Student's t with this tail probability."""
     low, high = _limits_around(value, quantile * error)
     lower, higher = _limits_around(corrected, quantile * error)
     with silent_division():
         # the Clopper-Pearson lower limit for k out of k: p^k = (1 - level) / 2
-        alone = tail ** (1.0 / positive)
+        alone = (0.5 - 0.5 * level) ** (1.0 / positive)
     first = value == 1.0
     known = ~np.isnan(error)
     low, high = np.where(first, alone, np.fmin(low, lower)), np.fmax(high, higher)
@@ -678,6 +724,7 @@ def with_end_pairs(ranking: Ranking) -> Ranking:
     )
 
 
+# few true positives in tests/simulations/early.csv and bedroc.csv need the arcsine scale
 _FAR = 4.0  # limits this far away on the logit scale multiply the odds by 55
 
 
