@@ -246,7 +246,7 @@ def roc_gap(
         for x in (*placed, placed[0] - placed[1])
     )
     gap = spread_of(apart, cluster)
-    alone = [spread_of(x, cluster, warned="") for x in (of_a, of_b)]
+    alone = [spread_of(x, cluster, warned=False) for x in (of_a, of_b)]
     freedom, sizes = gap.freedom, [gap.positive, gap.negative]
     if gap.n_groups is None:
         freedom = areas.difference_freedom(freedom, (of_a.value, of_b.value), sizes)

@@ -180,19 +180,13 @@ def _interval_kind(kind: str, ci: str | None) -> str:
     return ci or _OWN[kind]
 
 
-def _area_of(ranking: Ranking, kind: str) -> early.Influence:
-    """Return the area under the ROC curve, or average precision."""
-    if kind == "roc":
-        return early.placements(ranking)
-    return early.influences(ranking)
-
-
 def _to_average(ranking: Ranking, _: IntArray | None = None, *, kind: str) -> Columns:
     """Return the areas of the groups to be averaged, without separate intervals."""
-    (total, positive), result = ranking.size, _area_of(ranking, kind)
-    weight = positive
+    total, positive = ranking.size
     if kind == "roc":
-        weight = positive * (total - positive)
+        result, weight = early.placements(ranking), positive * (total - positive)
+    else:
+        result, weight = early.influences(ranking), positive
     return {"area": result.value, "chance": result.chance, "weight": weight}
 
 
@@ -244,7 +238,7 @@ def area_of_outlines(
     if kind == "roc":
         areas, spreads = zip(*(early.outline_area(x.outline) for x in rankings), strict=True)
         spread = early.joined_spreads(spreads)
-        _warn_if_few(spread, "area")
+        _warn_if_few(spread)
         columns = _area_limits(np.array(areas), spread, level, interval)
     else:
         precisions = [
@@ -256,7 +250,7 @@ def area_of_outlines(
         negative = np.array([ranking.outline.negative for ranking in rankings])
         least = np.minimum(positive, negative) - 1.0
         spread = early.AreaSpread(variance, least, positive, negative)
-        _warn_if_few(spread, "area")
+        _warn_if_few(spread)
         columns = _columns_of_precision(value, corrected, chance, spread, level)
     names = pd.Index([ranking.measure for ranking in rankings], tupleize_cols=False)
     leaving = {name: columns[name] for name in AREA_COLUMNS[1:]}
@@ -275,10 +269,8 @@ def precision_columns(
 ) -> Columns:
     """Return the columns (group, measure) of average precisions."""
     result = early.influences(ranking)
-    warned = "area"
-    if cluster is None:  # with few positives the interval is wide, but its coverage is correct
-        warned = ""
-    spread = spread_of(result, cluster, warned=warned, alone=True)
+    # with few positives the interval is wide, but its coverage is correct
+    spread = spread_of(result, cluster, warned=cluster is not None, alone=True)
     return _columns_of_precision(result.value, result.corrected, result.chance, spread, level)
 
 
@@ -306,7 +298,7 @@ def precision_gap(
         influence=of_a.influence - of_b.influence,
         drift=of_a.drift - of_b.drift,
     )
-    gap = spread_of(apart, cluster, warned="compare_area")
+    gap = spread_of(apart, cluster)
     freedom = np.maximum(gap.least_freedom, 1.0)
     t, p_value = t_and_p(apart.value, gap.error, freedom, alternative)
     columns: Columns = {
@@ -320,7 +312,7 @@ def precision_gap(
         **gap.counted,
     }
     for side, result in (("a", of_a), ("b", of_b)):
-        own = spread_of(result, cluster, warned="", alone=True)
+        own = spread_of(result, cluster, warned=False, alone=True)
         columns |= {
             f"area_{side}": result.value,
             f"corrected_{side}": result.corrected,
@@ -378,9 +370,9 @@ _FEW = 10  # if a class has fewer candidates, the coverage of the intervals is k
 
 
 def spread_of(
-    result: early.Influence, cluster: IntArray | None, *, warned: str = "area", alone: bool = False
+    result: early.Influence, cluster: IntArray | None, *, warned: bool = True, alone: bool = False
 ) -> early.AreaSpread:
-    """Return the variance over candidates or whole groups; warn about this quantity if few.
+    """Return the variance over candidates or whole groups; warn if these are few.
 
     ``alone`` is False if the area is part of a difference.
     """
@@ -388,7 +380,7 @@ def spread_of(
     if cluster is None:
         spread = early.area_spread(*given)
         if warned:
-            _warn_if_few(spread, warned)
+            _warn_if_few(spread)
         return spread
     spread = early.cluster_spread(*given, cluster, result.drift, alone=alone)
     if warned:
@@ -396,12 +388,12 @@ def spread_of(
     return spread
 
 
-def _warn_if_few(spread: early.AreaSpread, what: str) -> None:
+def _warn_if_few(spread: early.AreaSpread) -> None:
     least = np.minimum(spread.positive, spread.negative)
     few = (least > 1) & (least < _FEW)  # no interval for fewer than two candidates
     if few.any():
         warn(
-            f"{what}: a class has only {int(least[few].min())} candidates; below {_FEW}, the "
+            f"area: a class has only {int(least[few].min())} candidates; below {_FEW}, the "
             "interval and test may be unreliable. Treat them as approximate, or pool groups."
         )
 
@@ -501,7 +493,7 @@ def unpaired_area(
 def sample_area(ranking: Ranking, _: IntArray | None = None) -> dict[str, AnyArray]:
     """Return the area, and its variance, degrees of freedom and classes."""
     result = early.placements(ranking)
-    spread = spread_of(result, None, warned="unpaired_area")
+    spread = spread_of(result, None)
     return dict(zip(_OF_SAMPLE, (result.value, *spread), strict=False))
 
 

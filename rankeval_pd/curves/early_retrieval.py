@@ -233,13 +233,13 @@ def _early_columns(
     They are the outer limits of the sample with and without a pair of candidates at each end.
     """
     result, added = statistic(ranking), statistic(areas.with_end_pairs(ranking))
-    longer, warned = cluster, ""
+    longer = cluster
     if cluster is not None:
-        warned, cluster = "area", np.broadcast_to(cluster, result.present.shape)
+        cluster = np.broadcast_to(cluster, result.present.shape)
         own = np.broadcast_to(np.iinfo(np.int64).max - np.arange(4), (*cluster.shape[:-1], 4))
         longer = np.concatenate([own[..., :2], cluster, own[..., 2:]], axis=-1)
-    by = spread_of(result, cluster, warned=warned)
-    more = spread_of(added, longer, warned="")
+    by = spread_of(result, cluster, warned=cluster is not None)
+    more = spread_of(added, longer, warned=False)
     low, high = areas.logit_limits(result.value, by.error, by.least_freedom, by.positive, level)
     # with the added candidates, each class has four or more
     freedom = np.maximum(by.least_freedom, 3)
