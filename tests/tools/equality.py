@@ -97,7 +97,7 @@ EXCEPTIONS: dict[str, str] = {
     r"^(area|roc|det|gain|lift) \[\w+\] \.result(: dict|\.('\w+'|\w+): (gone|new))": (
         "average precision takes no ci=, and a class too small for a band has NaN"
     ),
-    r"\.warnings: .*(compare|unpaired)_area: a class has": "a class of few candidates has one warning",
+    r"\.warnings: .*(compare|unpaired)_area: a class has": "few candidates have one warning",
     r"^(roc|det|gain|lift|precision_recall) .*became .*(a band needs|cannot stand beside)": (
         "a class too small for a band is a warning, and combinations are refused by a table"
     ),
