@@ -287,7 +287,7 @@ def area_tests(task: RankingTask) -> tuple[dict[str, AnyArray], dict[str, FloatA
         given = value, areas.corrected, own.error, own.least_freedom, own.positive
         limits = partial(early.ap_limits, *given)
         above = value > areas.chance
-        by = spread_of(placed, clusters, warned="", alone=True)
+        by = spread_of(placed, clusters, warned=False, alone=True)
     for ending, level in task.levels.items():
         columns[f"ci_low{ending}"], columns[f"ci_high{ending}"] = limits(level)
     tests = ranks.of_influences(

@@ -95,6 +95,14 @@ EXCEPTIONS: dict[str, str] = {
     ),
     r"\.warnings: .*agreement='any', 'all' or 'mean' to keep": "agreement='mean' went",
     r"\.result\.('(undecided|p_best)'|attrs\.'(ranks|prior)'): gone": "these went",
+    r"^(area|roc|det|gain|lift) \[\w+\] \.result(: dict|\.('\w+'|\w+): (gone|new))": (
+        "average precision takes no ci=, and a class too small for a band has NaN"
+    ),
+    r"\.warnings: .*(compare|unpaired)_area: a class has": "few candidates have one warning",
+    r"^(roc|det|gain|lift|precision_recall) .*became .*(a band needs|cannot stand beside)": (
+        "a class too small for a band is a warning, and combinations are refused by a table"
+    ),
+    r"\.result\.('(undecided|p_best)': gone|attrs\.'ranks': gone)": "undecided and p_best went",
     r"\.result\.(names|columns): .*'(undecided|p_best)'.* became ": "undecided and p_best went",
     r"message: .*(cannot reach alpha|supports only items in memory|signed ranks have|two p-values|, but for the)": (
         "the errors of tests without draws, and of too few draws, are joined"

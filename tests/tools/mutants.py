@@ -797,7 +797,7 @@ SEEDED = {
     ("curves/early_retrieval.py", "curves/early_retrieval curves/areas curves/area_differences"
      " lists/measure_ranks lists/acceptance decisions/averages decisions/verdicts"
      " judging/annotation words_by_hand"): [
-        ("least = 0.5 * sum(limits)", "least = sum(limits)"),
+        ("least = 0.5 * fpr", "least = fpr"),
         ("0.5 * columns[\"se\"] / (1.0 - least)", "columns[\"se\"] / (1.0 - least)"),
         ("np.fmin(low, lower)", "np.fmax(low, lower)"),
         ("np.fmax(high, higher)", "np.fmin(high, higher)"),
