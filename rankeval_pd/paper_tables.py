@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Callable, Hashable
 from functools import partial
@@ -16,15 +15,12 @@ from rankeval_pd import words
 from rankeval_pd.errors import check_attrs, check_count, check_flag, checked_call
 from rankeval_pd.words import Attrs, Unit
 
-Target = Literal["latex", "markdown", "html"]
+Target = Literal["latex", "markdown"]
 UnitIn = Callable[[pd.DataFrame, str], Unit]
 _STARS = (0.05, 0.01, 0.001)
 _KEYS = ("n", "share", "size", "metric", "p", "alpha", "threshold")  # additional key columns
 #: columns with an interval; the first such column in a table is used
-_ESTIMATES = (
-    "value precision recall area average_precision difference gain odds_ratio lift agreement"
-    " threshold"
-)
+_ESTIMATES = "value precision recall area difference gain lift agreement threshold"
 
 
 class Cell(NamedTuple):
@@ -77,8 +73,9 @@ def paper_table(
     ----------
     table : DataFrame or Dataset
         The result of any method, with or without ``details=True``.
-    to : {None, "latex", "markdown", "html"}
-        Output format. None returns a DataFrame of strings. LaTeX output needs the package booktabs.
+    to
+        Output format. None returns a DataFrame of strings, which :meth:`DataFrame.to_html` and
+        :meth:`DataFrame.to_excel` write. LaTeX output needs the package booktabs.
     percent : bool, optional
         Whether to show values in percent. By default, only precision, recall and accuracy are shown
         in percent.
@@ -445,17 +442,4 @@ def _markdown(grid: Grid) -> str:
     return "\n".join(lines)
 
 
-def _html(grid: Grid) -> str:
-    marks, lines = (html.escape, "<b>{}</b>", "<sup>{}</sup>"), ["<table>"]
-    if grid.caption:
-        lines.append(f"<caption>{html.escape(f'{grid.caption} {grid.note}'.strip())}</caption>")
-    head = "".join(f"<th>{html.escape(x)}</th>" for x in grid.header)
-    lines += [f"<thead><tr>{head}</tr></thead>", "<tbody>"]
-    for row in grid.rows:
-        first, *rest = (_marked(cell, *marks) for cell in row)
-        cells = "".join(f"<td>{text}</td>" for text in rest)
-        lines.append(f"<tr><th>{first}</th>{cells}</tr>")
-    return "\n".join([*lines, "</tbody>", "</table>"])
-
-
-_WRITERS = {"latex": _latex, "markdown": _markdown, "html": _html}
+_WRITERS = {"latex": _latex, "markdown": _markdown}
