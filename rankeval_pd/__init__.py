@@ -23,7 +23,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "association": "with_association_measures",
     "chance.bounds": "crossovers random_bound random_cdf",
-    "chance.random_tests": "random_bound_for random_pvalue random_pvalue_mean random_test",
+    "chance.random_tests": "random_bound_for random_pvalue random_test",
     "curves.area_differences": "compare_area",
     "curves.areas": "area unpaired_area",
     "curves.early_retrieval": "bedroc enrichment partial_area",
@@ -33,7 +33,7 @@ _HOMES = {
         "annotation_sheet annotator_agreement needed_candidates plan_annotation with_judgements"
     ),
     "judging.judged": "judged_difference judged_precision judged_recall",
-    "lists.acceptance": "acceptance_precision choose_threshold",
+    "lists.acceptance": "acceptance_precision choose_threshold compare_thresholds",
     "lists.comparison": "compare",
     "lists.measure_ranks": "measure_ranks",
     "lists.precision": "difference_band nbest_precision precision_band precision_interval",

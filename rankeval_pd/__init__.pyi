@@ -11,7 +11,6 @@ from .chance.bounds import random_bound as random_bound
 from .chance.bounds import random_cdf as random_cdf
 from .chance.random_tests import random_bound_for as random_bound_for
 from .chance.random_tests import random_pvalue as random_pvalue
-from .chance.random_tests import random_pvalue_mean as random_pvalue_mean
 from .chance.random_tests import random_test as random_test
 from .curves.area_differences import compare_area as compare_area
 from .curves.areas import area as area
@@ -37,6 +36,7 @@ from .judging.judged import judged_precision as judged_precision
 from .judging.judged import judged_recall as judged_recall
 from .lists.acceptance import acceptance_precision as acceptance_precision
 from .lists.acceptance import choose_threshold as choose_threshold
+from .lists.acceptance import compare_thresholds as compare_thresholds
 from .lists.comparison import compare as compare
 from .lists.measure_ranks import measure_ranks as measure_ranks
 from .lists.precision import difference_band as difference_band

@@ -213,6 +213,7 @@ class Accessor(Generic[Data]):
     summary = method(rankeval_pd.summary)
     measure_ranks = method(rankeval_pd.measure_ranks)
     compare = method(rankeval_pd.compare)
+    compare_thresholds = method(rankeval_pd.compare_thresholds)
     significant_ranges = method(rankeval_pd.significant_ranges)
     judged_precision = method(rankeval_pd.judged_precision)
     judged_difference = method(rankeval_pd.judged_difference)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -20,7 +20,6 @@ from rankeval_pd.stats.contingency import COUNT_MEASURES, MEASURES, Cells
 from rankeval_pd.tables import listed_in, plain
 
 _CELLS = ("O11", "O12", "O21", "O22")
-_MARGINS = ("f", "f1", "f2", "N")
 
 
 @Capabilities(
@@ -35,9 +34,8 @@ _MARGINS = ("f", "f1", "f2", "N")
 def with_association_measures(
     data: Data,
     measures: str | Sequence[str] | None = None,
-    cells: Sequence[str] | Mapping[str, str] = _CELLS,
     *,
-    margins: Sequence[str | int] | Mapping[str, str | int] | None = None,
+    margins: Sequence[str | int] | None = None,
     alpha: float = 0.001,
     adjust: Literal["bonferroni"] | None = "bonferroni",
 ) -> Data:
@@ -46,38 +44,26 @@ def with_association_measures(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates, each with the four counts of a 2x2 contingency table.
+        Candidates, each with the counts of a 2x2 contingency table.
     measures : str, sequence of str or None
-        Names of measures, which become column names. None adds all measures. The formulas use the
-        margins R1 = O11 + O12 and C1 = O11 + O21, and the expected frequency E11 = R1 C1 / N:
+        Names of measures, which become column names. None adds all measures. The page on
+        association measures gives their formulas:
 
-        * tests: ``"G2"`` log-likelihood ratio 2 sum O ln(O/E); ``"X2"`` Pearson's chi-squared
-          statistic, ``"X2_yates"`` with Yates's correction; ``"t"`` (O11 - E11) / sqrt(O11);
-          ``"z"`` (O11 - E11) / sqrt(E11), ``"z_yates"`` with Yates's correction;
-          ``"neglog10_fisher"`` and ``"neglog10_poisson"``, -log10 of P(X >= O11) given the margins
-          and for X ~ Poisson(E11); ``"poisson_stirling"`` O11 (ln O11 - ln E11 - 1);
-        * information: ``"MI"``, ``"MI2"``, ``"MI3"`` log2 of O11/E11, O11²/E11, O11³/E11;
-          ``"local_MI"`` O11 log2(O11/E11); ``"average_MI"`` sum O log2(O/E);
-        * effect sizes: ``"log_odds_ratio"`` ln(O11 O22 / (O12 O21)),
-          ``"log_odds_ratio_discounted"`` the log odds ratio with 1/2 added to each cell;
-          ``"log_relative_risk"`` ln((O11/C1) / (O12/C2)); ``"liddell"`` O11/C1 - O12/C2;
-          ``"min_sensitivity"`` min(O11/R1, O11/C1); ``"gmean"`` O11 / sqrt(R1 C1); ``"dice"`` 2 O11
-          / (R1 + C1); ``"jaccard"`` O11 / (O11 + O12 + O21); ``"deltaP_forward"`` O11/R1 - O21/R2,
-          from the first word to the second, ``"deltaP_backward"`` O11/C1 - O12/C2, from the second
-          word to the first, which equals Liddell's measure; ``"LRC"`` conservative log ratio: the
-          confidence limit closest to 0 for log2((O11/R1) / (O21/R2)), or 0 if the confidence
-          interval contains 0;
-        * ``"logDice"`` 14 + log2(dice); ``"NPMI"`` ln(O11/E11) / -ln(O11/N), from -1 to 1;
-        * ``"f"`` frequency O11.
-    cells : sequence of 4 names
-        Columns of the observed frequencies O11 (both words), O12 (only the first word), O21 (only
-        the second word) and O22 (neither word). You can also pass a mapping from "O11", "O12",
-        "O21" and "O22" to column names.
+        * tests: ``"G2"`` (log-likelihood ratio), ``"X2"``, ``"X2_yates"``, ``"t"``, ``"z"``,
+          ``"z_yates"``, ``"neglog10_fisher"``, ``"neglog10_poisson"``, ``"poisson_stirling"``;
+        * information: ``"MI"``, ``"MI2"``, ``"MI3"``, ``"local_MI"``, ``"average_MI"``, ``"NPMI"``;
+        * effect sizes: ``"log_odds_ratio"``, ``"log_odds_ratio_discounted"``,
+          ``"log_relative_risk"``, ``"liddell"``, ``"min_sensitivity"``, ``"gmean"``, ``"dice"``,
+          ``"logDice"``, ``"jaccard"``, ``"deltaP_forward"`` (from the first word to the second),
+          ``"deltaP_backward"``; ``"LRC"`` (conservative log ratio): the limit closest to 0 of the
+          confidence interval for log2((O11/R1) / (O21/R2)), or 0 if the interval contains 0;
+        * ``"f"``: frequency O11.
     margins : sequence of 4 names, or of 3 names and a number, optional
         Columns with f (the frequency of the pair), f1 and f2 (the frequencies of the two words),
-        and the sample size N as a column or a number, for example ``("f", "f1", "f2", 10**9)``. You
-        can also pass a mapping from "f", "f1", "f2" and "N" to columns. Pass either ``margins`` or
-        ``cells``. ``measures=None`` omits measures that share a name with a margin column.
+        and the sample size N as a column or a number, for example ``("f", "f1", "f2", 10**9)``. By
+        default, the columns ``O11`` (both words), ``O12`` (only the first word), ``O21`` (only the
+        second word) and ``O22`` (neither word) contain the counts. ``measures=None`` omits measures
+        that share a name with a margin column.
     alpha : float
         Significance level for ``"LRC"``, whose interval has a confidence level of 1 - alpha.
     adjust
@@ -93,13 +79,6 @@ def with_association_measures(
         if its formula divides by 0 or takes the logarithm of 0. ``attrs["margins"]`` lists the
         input counts except f. Other methods never treat the listed counts as measures.
 
-    Raises
-    ------
-    ValueError
-        If the data already contain a column named after a measure; if a cell is negative, missing
-        or infinite; if all four cells are 0; if a p-value is requested and a cell is not a whole
-        number.
-
     Notes
     -----
     Word pairs that attract each other rank first, and pairs that repel each other rank last. G2,
@@ -113,12 +92,8 @@ def with_association_measures(
 
     References
     ----------
-    Evert (2004), An on-line repository of association measures (the formulas).
-    logDice: P. Rychly (2008), A lexicographer-friendly association score. NPMI: G. Bouma (2009),
-    Normalized (pointwise) mutual information in collocation extraction. LRC: A. Hardie (2014),
-    Log ratio, an informal introduction; S. Evert (2022), Measuring keyness. Delta P: L. Allan
-    (1980); S. Th. Gries (2013), 50-something years of work on collocations. The page on association
-    measures gives the source of each measure.
+    Evert (2004), An on-line repository of association measures (the formulas). The page on
+    association measures gives the source of each measure.
 
     Examples
     --------
@@ -147,38 +122,34 @@ def with_association_measures(
             hint = hint or f" Pass one or more of {known}, or None for all measures."
             raise ValueError(f"measures={name!r} is not a known measure.{hint}")
     errors.check_share("alpha", alpha)
-    lrc: dict[str, Any] = {"alpha": alpha, "adjust": adjust}
-    cells = _in_order("cells", cells, _CELLS)
-    if isinstance(cells, str) or not isinstance(cells, Sequence) or len(cells) != 4:
-        raise ValueError(
-            f"cells={cells!r}: pass the columns that contain O11, O12, O21 and O22. If you have"
-            " frequencies of pairs and words, pass margins=('f', 'f1', 'f2', 'N') instead."
-        )
-    if margins is not None:
-        four: Sequence[str | int] = _in_order("margins", margins, _MARGINS)
-        if measures is None:
-            names = [name for name in names if name not in four]
-        return _from_margins(data, list(map(str, names)), four, lrc)
     present = data.columns if isinstance(data, pd.DataFrame) else data.variables
+    counts: Sequence[str | int] = _CELLS
+    role = "cells"
+    if margins is not None:
+        counts, role = _checked_margins(margins), "margins"
+        if measures is None:
+            names = [name for name in names if name not in counts]
     for name in names:
         if name in present:
             raise ValueError(
                 f"measures: data has a column {name!r}, which the result would overwrite. Rename or"
                 " drop this column."
             )
-    for cell in (x for x in cells if not errors.is_known(x, present)):
-        margin = " For pair and word frequencies, pass margins=('f', 'f1', 'f2', 'N')."
-        raise errors.unknown_name("cells", cell, [*data], margin)
-    columns = [_counts(data, cell, "cells") for cell in cells]
-    count = len(data)
+    cells, columns, own = _CELLS, [_counts(data, name, role, present) for name in counts], counts
+    if margins is not None:
+        own = counts[1:]  # f can also serve as a measure
+        cells = tuple(f"{name} of margins" for name in _CELLS)
+        both, first, second, total = columns
+        columns = [both, first - both, second - both, total - first - second + both]
+    size = len(data)
     if isinstance(data, xr.Dataset):
-        count = math.prod(data[list(cells)].sizes.values())
+        size = math.prod(xr.broadcast(*columns)[0].shape)
     options: dict[str, Any] = {"cells": cells, "tail": alpha / 2.0}
     if adjust is not None:
-        options["tail"] /= max(count, 1)
+        options["tail"] /= max(size, 1)
     if isinstance(data, pd.DataFrame):
         scores = {x: _measure_scores(*columns, measure=x, **options) for x in map(str, names)}
-        return _note_margins(with_columns(data, scores), cells)
+        return _note_margins(with_columns(data, scores), own)
     computed = {
         name: xr.apply_ufunc(
             _measure_scores,
@@ -190,7 +161,7 @@ def with_association_measures(
         )
         for name in map(str, names)
     }
-    return _note_margins(data.assign(computed), cells)
+    return _note_margins(data.assign(computed), own)
 
 
 def _note_margins(result: Data, counts: Sequence[Any]) -> Data:
@@ -201,56 +172,35 @@ def _note_margins(result: Data, counts: Sequence[Any]) -> Data:
     return result
 
 
-def _in_order(argument: str, given: Any, names: Sequence[str]) -> Any:
-    """Return columns from a sequence or a mapping, in the order of the names."""
-    if not isinstance(given, Mapping):
-        return given
-    if set(given) != set(names):
+def _checked_margins(margins: Any) -> Sequence[str | int]:
+    """Return the columns f, f1 and f2, and N as a column or a number."""
+    known = isinstance(margins, Sequence) and len(margins) == 4
+    if not known or not all(isinstance(x, str) for x in margins[:3]):
         raise ValueError(
-            f"{argument} contains {listed(given)}: pass a mapping from {listed(names)} to columns."
+            f"margins={margins!r}: pass the columns that contain f, f1 and f2, and N as a number or"
+            " a column."
         )
-    return [given[name] for name in names]
+    if not isinstance(margins[3], str):
+        errors.check_number("margins: N", margins[3])
+    return tuple(margins)
 
 
-def _from_margins(
-    data: Data, names: list[str], margins: Sequence[str | int], lrc: Mapping[str, Any]
-) -> Data:
-    """Add measures computed from the margins f, f1, f2 and N."""
-    if len(margins) != 4 or not all(isinstance(x, str) for x in margins[:3]):
-        raise ValueError(
-            f"margins={tuple(margins)!r}: pass the columns that contain f, f1 and f2, and N as a"
-            " number or a column."
-        )
-    columns = data.columns if isinstance(data, pd.DataFrame) else data.variables
-    for name in margins:
-        if isinstance(name, str) and name not in columns:
-            raise errors.unknown_name("margins", name, columns)
-    source: Any = data
-    counts: list[Any] = []
-    for name in margins:
-        if isinstance(name, str):
-            counts.append(_counts(data, name, "margins"))
-        else:
-            counts.append(errors.check_number("margins: N", name))
-    both, first, second, total = counts
-    # the four cells, as temporary columns with names that cannot clash
-    parts = (both, first - both, second - both, total - first - second + both)
-    cells = [f"{name} of margins" for name in _CELLS]
-    tables = source.assign(**dict(zip(cells, parts, strict=True)))
-    computed: Any = with_association_measures(tables, names, cells, **lrc)
-    result: Data = source.assign(**{name: computed[name] for name in names})
-    return _note_margins(result, margins[1:])  # f can also serve as a measure
-
-
-def _counts(data: pd.DataFrame | xr.Dataset, name: str, role: str) -> Any:
+def _counts(data: Data, name: str | int, role: str, present: Any) -> Any:
     """Return counts as float64, because differences of other dtypes could wrap around."""
+    if not isinstance(name, str):
+        return float(name)
+    if name not in present:
+        advice = ""
+        if role == "cells":
+            advice = " For pair and word frequencies, pass margins=('f', 'f1', 'f2', 'N')."
+        raise errors.unknown_name(role, name, [*data], advice)
     values: Any = data[name]
     if isinstance(data, pd.DataFrame):
         values = frame_column(data, name, role)
     if not pd.api.types.is_numeric_dtype(values.dtype):
         raise TypeError(
             f"{role}: {name!r} has dtype {values.dtype}, but frequencies must be numbers. Convert"
-            f" this column with pd.to_numeric, or pass other columns as {role}=..."
+            " this column with pd.to_numeric, or pass other columns as margins=..."
         )
     if isinstance(data, xr.Dataset):
         return values.astype(np.float64)

@@ -18,7 +18,14 @@ from rankeval_pd.accessors import Accessor, FrameAccessor, described, methods_of
 from rankeval_pd.curves import areas
 from rankeval_pd.doors import HeadFrame, Shares, check_n, dask, only_pair
 from rankeval_pd.doors.dask import ROWS, Head
-from rankeval_pd.errors import COMPUTE, argument_check, check_count, checked_call, listed
+from rankeval_pd.errors import (
+    COMPUTE,
+    argument_check,
+    check_count,
+    checked_call,
+    listed,
+    refuse_combinations,
+)
 from rankeval_pd.options import as_asked, can, declared, session_defaults, with_order
 from rankeval_pd.overview import SYNONYMS, not_there
 from rankeval_pd.registration import register_with_dask
@@ -230,17 +237,19 @@ def _area(ddf: Any, question: Callable[..., Any], options: Options, roles: Optio
 
 # ---------------------------------------------------------------------------------------- By groups
 
+_APART = (
+    ("average", "by", "Groups are on several workers: average the group rows."),
+    ("combine", "by", "Groups are on several workers: average the group rows."),
+)
+
 
 def _answer_by_groups(
     ddf: Any, question: Callable[..., Any], options: Options, roles: Options
 ) -> pd.DataFrame:
     """Call the function for the groups in ``by``, which the workers answer."""
-    for option in ("combine", "average"):
-        if options.get(option):
-            raise ValueError(
-                f"{option}={options[option]!r} requires all groups on one worker. Omit"
-                f" {option}, and average the group rows."
-            )
+    refuse_combinations(
+        {"by": roles["by"], **options, "combine": options.get("combine") or None}, _APART
+    )
     # a family is one group or all groups, but ranks are always compared within a group
     usual = inspect.signature(question).parameters.get("adjust_over")
     adjust, over = options.get("adjust"), options.get("adjust_over", usual and usual.default)

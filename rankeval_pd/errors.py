@@ -86,14 +86,9 @@ def hushed(*beginnings: str) -> Iterator[None]:
         _hushed_beginnings.reset(before)
 
 
-def is_hushed(beginning: str) -> bool:
-    """Return whether warnings that begin with this text are suppressed."""
-    return beginning.startswith(_hushed_beginnings.get())
-
-
 def warn(message: str) -> None:
     """Issue a RankevalWarning that points to the user's code."""
-    if is_hushed(message):
+    if message.startswith(_hushed_beginnings.get()):
         return
     # find the first frame outside this package and outside libraries that call the package
     frame, level = sys._getframe(1), 2
@@ -125,10 +120,20 @@ def unknown_name(
 
 def is_known(name: object, known: Iterable[Hashable]) -> bool:
     """Return whether a name is known; unhashable objects are always unknown."""
+    if not isinstance(known, set):
+        known = set(known)  # a set finds pd.NA by hash, but a list compares by ==
     try:
-        return name in set(known)  # a set finds pd.NA by hash, but a list compares by ==
+        return name in known
     except TypeError:
         return False
+
+
+def check_known(role: str, names: Iterable[object], known: Iterable[Hashable]) -> None:
+    """Raise an error for the first of the names that is unknown."""
+    columns = set(known)
+    for name in names:
+        if not is_known(name, columns):
+            raise unknown_name(role, name, known)
 
 
 _LONGEST = 80  # characters of a value in an error
@@ -146,7 +151,48 @@ def shown(value: object) -> str:
 
 #: options that went, alone or after the name of their method: what to do instead
 GONE = {
+    "bedroc_alpha": "Compare the top of the lists: compare(n=0.01, of='lift').",
+    "calibration prior": "The expected agreement assumes nothing about true gains.",
+    "choose_threshold youden": "Without precision= and recall=, J is maximized.",
+    "compare ci": 'The interval is "score", which has at least the nominal coverage.',
+    "compare phi": "Pass phi= to nbest_precision, or groups= to compare clustered candidates.",
+    "compare threshold": "Acceptance sets: compare_thresholds(a, b, {measure: threshold}).",
+    "compare_area fpr": "Compare the top of the lists: compare(n=0.01, of='lift').",
+    "compare_area share": "Compare the top of the lists: compare(n=0.01, of='lift').",
+    "compare_area tpr": "Compare the top of the lists: compare(n=0.01, of='lift').",
+    "crossovers contiguous": "Runs have at least two sizes: select longer ones from the table.",
+    "detectable_gain gain_se_seeds": "Pass a row, or a mapping with gain_se_seeds and n_seeds.",
+    "detectable_gain n_groups": "Pass a row, or a mapping with n_groups.",
+    "detectable_gain n_items_new": "Pass a row or mapping, and n_items for the planned size.",
+    "detectable_gain n_seeds_new": "Pass n_seeds for the planned number of seeds.",
+    "document": "write_trec takes the columns query, document and grade: rename them.",
+    "equal": "Each score is one block. per_query('AP', ties='expected') averages over tie orders.",
+    "expected_agreement shrinkage": "The formula assumes nothing about true gains.",
+    "gain_by_size draw": "Shuffle the rows first, df.sample(frac=1), for random subsets.",
+    "gain_threshold n_items": "Multiply a threshold by the root of n_items / other n_items.",
+    "gain_threshold relation": "The table has a row for each relation: select its rows.",
+    "grade": "write_trec takes the columns query, document and grade: rename them.",
+    "needed_items gain_se_seeds": "Pass a row, or a mapping with gain_se_seeds and n_seeds.",
+    "needed_items n_groups": "Pass a row, or a mapping with n_groups.",
+    "needed_items n_seeds_new": "Pass n_seeds for the planned number of seeds.",
+    "needed_seeds gain_se_seeds": "Pass a row, or a mapping with gain_se_seeds and n_seeds.",
+    "needed_seeds n_groups": "Pass a row, or a mapping with n_groups.",
+    "needed_seeds n_items_new": "Pass n_items for the planned size.",
+    "paired_permutation margin": "Swaps know no margin: pass it to paired_bootstrap.",
+    "population_calibration prior": "The expected agreement assumes nothing about true gains.",
+    "random_test n_candidates": "Pass the number of candidates in the collection, pool=...",
+    "significant_ranges phi": "Pass groups= to compare clustered candidates.",
+    "synthetic_systems item_score": "Fit models yourself for scores other than accuracy.",
+    "synthetic_systems n_each": "Repeat each size, as in sizes=[200] * 5 + [400] * 5.",
+    "system_ranks ci": "The interval follows from the items, or from test='t'.",
+    "system_ranks ranks": "Limits of ranks come from the tests of all pairs.",
+    "unpaired_area kind": "The samples are compared by ROC area: call area('ap', by=...) for each.",
     "unpaired_area test": "The areas are compared by Welch's t test.",
+    "with_association_measures cells": "Rename the columns to O11, O12, O21 and O22.",
+    **{
+        f"significant_ranges {option}": "The ranges come from tests, not from intervals."
+        for option in ("ci", "level", "target")
+    },
 }
 # keyword in other packages, without underscores: keyword in this package
 _KEYWORDS = {
@@ -306,6 +352,14 @@ def refuse_combinations(
             raise ValueError(f"{option}= cannot stand beside {other}=. {advice}")
 
 
+def check_one(**given: object) -> None:
+    """Raise a ValueError unless exactly one of the options was passed."""
+    if sum(value is not None for value in given.values()) != 1:
+        passed = ", ".join(f"{name}={shown(value)}" for name, value in given.items())
+        names = " and ".join(f"{name}=..." for name in given)
+        raise ValueError(f"{passed}: pass exactly one of {names}.")
+
+
 def _as_float(argument: str, value: Any, allowed: str) -> float:
     """Return a number as a float, which is infinite if the number is too large."""
     if isinstance(value, bool | np.bool_) or not isinstance(
@@ -417,6 +471,53 @@ def check_margin(margin: object, **undefined: bool) -> float | None:
                 " this case. Omit one of the two."
             )
     return value
+
+
+def check_numbers(
+    argument: str,
+    given: object,
+    least: float,
+    most: Any = np.inf,
+    *,
+    above: bool = False,
+    whole: bool = False,
+    infinite: bool = False,
+    missing: bool = False,
+) -> None:
+    """Raise an error unless every number is in this range, and, if ``whole``, a whole number.
+
+    With ``above``, numbers must be greater than ``least``; ``missing`` allows NaN.
+    """
+    kind = "whole " * whole + "numbers"
+    allowed = f"{kind} of at least {least:g}"
+    if above:
+        allowed = f"{kind} above {least:g}"
+    if np.less(most, np.inf).all():
+        allowed = f"{kind} from {least:g} to {brief(most)}"
+    elif infinite:
+        allowed += ", or inf"
+    try:
+        values = np.asarray(given, dtype=float)
+        known = given is not None and np.asarray(given).dtype.kind != "b"
+    except (TypeError, ValueError, OverflowError):
+        known = False
+    if not known:
+        raise TypeError(f"{argument}={brief(given)}: pass {allowed}.")
+    wrong = (values < least) | (values > most)
+    if above:
+        wrong |= values == least
+    if whole:
+        wrong |= values != np.floor(values)
+    if not infinite:
+        wrong |= np.isinf(values)
+    undefined = np.isnan(values)
+    if not missing and undefined.any():
+        lacking: object = np.nan
+        if values.ndim:
+            lacking = f"{int(undefined.sum())} missing numbers"
+        raise ValueError(f"{argument}={lacking}: pass {allowed}, and drop undefined values.")
+    if (wrong & ~undefined).any():
+        raise ValueError(f"{argument}={brief(given)}: pass {allowed}.")
 
 
 def check_at_least_one(argument: str, value: object) -> float:

@@ -311,7 +311,6 @@ class Capabilities:
     heads: bool = False
     #: whether N and N+ are sufficient; if so, groups of all sizes are processed together
     counts: bool = False
-    n_keys: int = 1  #: how many different orders of tied candidates are used
     #: whether by= is supported for a Dask DataFrame if each group fits in memory
     by_groups: bool = False
     sums: bool = False  #: whether workers sum the items of a Dask DataFrame
@@ -388,6 +387,10 @@ OPTIONS = {
     "a": "First measure or system. Pass only ``a`` to compare it with every other one. By default"
     " all pairs are compared.",
     "b": "Second measure or system.",
+    "n": "Sizes of the lists, or sizes as fractions of the candidates. None means every n from 1 to"
+    " the number of candidates.",
+    "ci": 'Kind of interval for each proportion. "clopper-pearson" (as in Evert 2004) has at least'
+    " the nominal coverage, and the others have it on average.",
     "level": "Confidence level of the intervals.",
     "alpha": "Significance level of the tests: a difference is significant if p ≤ alpha.",
     "alternative": '"greater" tests whether a is better than b, and "less" whether a is worse.'
@@ -395,14 +398,15 @@ OPTIONS = {
     "adjust": "Adjustment of p-values and intervals for all tests in a family.",
     "n_resamples": "Number of resamples or random swaps. By default, there are enough for decisions"
     " at the level of the family.",
-    "families": "Family of each system, by name or in system order. The column ``relation`` is then"
-    ' "same" or "different". A function of two names that returns the relation also works.',
+    "families": 'Family of each system, by name. The column ``relation`` is then "same" or'
+    ' "different". A function of two names that returns the relation also works.',
+    "power": "Probability of detecting the difference, above alpha.",
     "phi": "Overdispersion from :func:`repetition`, at least 1. Larger values widen the interval.",
     "population": "Whether a list is drawn from these candidates (hypergeometric distribution) or"
     " from an infinite population with the same prevalence (binomial distribution)."
     ' "infinite" allows n above N.',
 }
-_KINDS = {float: "float", int: "int", bool: "bool", str: "str"}
+_KINDS = {"Data": "DataFrame or Dataset"}
 _PARAMETERS = "    Parameters\n    ----------\n"
 # the names, and the text below them
 _ENTRY = re.compile(r"(?m)^    (\w+(?:, \w+)*)\n((?:        .*\n|\n(?=        ))*)")
@@ -457,7 +461,8 @@ def _kind(function: Callable[..., Any], parameter: inspect.Parameter | None) -> 
         if get_origin(part) is Literal:
             values += [f'"{value}"' for value in get_args(part)]
         elif part is not NoneType:
-            others.append(_KINDS.get(part, getattr(part, "__name__", "object")))
+            name = getattr(part, "__name__", "object")
+            others.append(_KINDS.get(name, name))
     none = NoneType in parts
     if values:
         others.insert(0, f"{{{', '.join(['None'] * none + values)}}}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import fields
 from typing import Any, NamedTuple
 
@@ -22,7 +22,6 @@ from rankeval_pd.roles import (
     Form,
     Roles,
     are_queries,
-    are_values,
     as_names,
     awaits_measures,
     find_gold,
@@ -115,10 +114,7 @@ def _item_facts(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) ->
     roles = doors.item_roles(named)
     table = doors.read_items(frame, roles)
     metric, systems = table.metric, table.systems
-    each = [len(rows) for rows in table.members]
-    if roles.seeds is not None:  # one row for each seed
-        each = [table.items(rows).statistics.shape[1] for rows in table.members]
-    items = f"{sum(each):,}"
+    items = f"{sum(map(len, table.members)):,}"
     by = as_names(roles.by, frame.columns)
     beside = ("domains", "none")
     if by:
@@ -139,30 +135,32 @@ def _item_facts(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) ->
         facts.append(("strata", f"{roles.strata!r}, their {roles.average or 'macro'} average"))
     if roles.seeds is not None:
         facts.append(("seeds", repr(roles.seeds)))
-    return [*facts, beside, *doors.maybe_gold(data, keywords)]
+    return [*facts, beside]
 
 
 def _groups_and_rest(data: pd.DataFrame | xr.Dataset, roles: Roles, systems: list[Any]) -> Facts:
-    """Return the group column, and text columns without a role."""
-    groups = repr(roles.groups) if roles.groups is not None else "none"
-    facts = [("groups", groups)]
+    """Return group columns, and unused text columns."""
+    out: list[Hashable] = []
     if isinstance(data, pd.DataFrame) and data.columns.nlevels == 1 and data.columns.is_unique:
         named = as_names(roles.by, data.columns) + as_names(roles.label, data.columns)
         known = {*systems, *named, *roles.factors, roles.strata, roles.seeds}
         out = [x for x in data if x not in known and not is_numeric_dtype(data[x].dtype)]
-        if out and doors.frame_as_items(data) is data:  # except for long tables from per_query
-            facts.append(("unused columns", listed(out, most=4)))
+    facts = [("groups", "none")]
+    if roles.groups is not None:
+        facts = [("groups", repr(roles.groups))]
+    if out:
+        facts.append(("unused columns", listed(out, most=4)))
     return facts
 
 
 def _facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Facts:
     labels, configured = _label_fact(data, roles), roles
     if isinstance(data, xr.Dataset):
-        given, roles = doors.with_given_dataset(data, roles)
-        frame, others = header_of(given, roles), [*given.data_vars]
+        frame = header_of(data, roles)
+        others: list[Hashable] = list(data.data_vars)
     else:
-        frame, roles = doors.with_given_frame(data, roles)
-        others = [*frame.columns]
+        frame = doors.with_levels(data, roles)
+        others = list(frame.columns)
     frame, roles = doors.one_label(frame, roles)[:2]
     gold = find_gold(frame, roles)
     taken = with_roles_of(gold, roles, frame.columns)
@@ -218,8 +216,6 @@ _TIES = {
 
 def _label_fact(data: pd.DataFrame | xr.Dataset, roles: Roles) -> str:
     """Return what identifies the candidates."""
-    if are_values(roles.label):
-        return "given"
     if roles.label is not None:
         return repr(roles.label)
     index = data.index if isinstance(data, pd.DataFrame) else data.indexes.get(roles.dim)
@@ -277,20 +273,20 @@ SYNONYMS: Mapping[str, str] = _by_name(
     {
         'area("ap")': "ap averageprecision averageprecisionscore auprc",
         "area()": "auc auroc aucroc rocauc rocaucscore gini",
-        "bedroc()": "comparebedroc rie",
-        'compare(n=share, of="lift")': "compareenrichment",
+        "bedroc()": "rie",
+        'compare(n=share, of="lift")': "comparebedroc compareenrichment",
         "precision_band()": "bands",
         "random_bound(simultaneous=True)": "randomenvelope",
         'precision_band(of="recall")': "recallband",
         "random_test()": "binomtest",
+        "random_pvalue(n_queries=...)": "randompvaluemean",
         "system_ranks()": "elo leaderboard rank ranking",
         "acceptance_precision(threshold)": (
             "f1 sensitivity specificity tnr tpr classificationreport confusionmatrix"
         ),
-        "choose_threshold(youden=True)": "ks",
+        "choose_threshold()": "ks youden",
         'rankeval_pd.paper_table(table, "latex")': "tolatex",
         "paired_bootstrap()": "bootstrap ttest",
-        'compare(test="boschloo")': "boschloo",
         "nbest_precision()": "confidenceinterval localprecision patk pk precision precisionatk",
         "gain()": "cumulativegain",
         "roc()": "curve roccurve",
@@ -301,7 +297,7 @@ SYNONYMS: Mapping[str, str] = _by_name(
         "det()": "detcurve",
         "enrichment(share)": "ef enrichmentfactor",
         "partial_area(fpr)": "mcclish pauc partialauc",
-        "compare()": "fisher fisherexact pvalue significance test",
+        "compare()": "boschloo fisher fisherexact pvalue significance test",
         'compare(test="mcnemar")': "mcnemar",
         'with_association_measures("MI")': "mi npmi pmi",
         "paired_permutation()": "permutation permutationtest wilcoxon",

@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypedDict, get_args
 
 import numpy as np
 import pandas as pd
 import xarray as xr
-from pandas.api.types import is_bool_dtype, is_numeric_dtype, is_string_dtype
+from pandas.api.types import is_bool_dtype
 
 from rankeval_pd.errors import (
     check_choice,
+    check_count,
     check_flag,
+    check_known,
     check_number,
-    is_hushed,
     is_known,
     listed,
+    refuse_combinations,
     shown,
     unknown_keyword,
     unknown_name,
     warn,
 )
-from rankeval_pd.stats import AnyArray, FloatArray, IntArray, again_in_groups
-from rankeval_pd.tables import is_missing, listed_in, only_or_all
+from rankeval_pd.stats import FloatArray
+from rankeval_pd.tables import is_missing, listed_in
 
 # -------------------------------------------------------------------------------------------------
 # Define column roles and the allowed values of options.
@@ -112,9 +114,9 @@ class ItemRoles(_Shared, total=False):
 
 Weight = Literal["item", "group"]
 SeedVariance = Literal["each", "pooled"]
-QueryTies = Literal["trec", "shared", "expected"]
-QueryMissing = Literal["absent", "raise"]
-Unjudged = Literal["negative", "skip", "raise"]
+QueryTies = Literal["trec", "expected"]
+QueryMissing = Literal["absent"]
+Unjudged = Literal["negative", "skip"]
 PartlyJudged = Literal["estimate", "bounds"]
 
 
@@ -141,8 +143,7 @@ class AnyRoles(_Rankings, ItemRoles, total=False):
 MEANINGS: dict[str, str] = {
     "gold": "The column that marks true positives, with the values True and False, or 1 and 0. The"
     " default is a column named gold, or the only boolean column. For several annotators, pass a"
-    " list of columns. You can pass gold, key, label, by and groups as a column, an index level, a"
-    " Series or an array.",
+    " list of columns. gold, key, label, by and groups can also name an index level.",
     "agreement": "How the votes of several annotators are combined: majority (ties are excluded,"
     " with a warning), any, all, or each (one row per annotator).",
     "positive": "The value or values of gold that mark true positives.",
@@ -162,7 +163,7 @@ MEANINGS: dict[str, str] = {
     "label": "The column(s) or index level(s) that identify a candidate. A hash of the label"
     " breaks ties. The default is the index.",
     "lower_is_better": "The measures whose small values rank first. True means all measures.",
-    "ties": "How equal scores are treated: shared, trec, blocks, expected, best, worst or error."
+    "ties": "How equal scores are treated: shared, trec, expected, best, worst or error."
     " The default for retrieval runs (by, key and missing='absent') is trec.",
     "missing": "How missing scores are treated: raise, last, drop or absent (not retrieved). For"
     " systems scored on test items, pass raise or ratio (the score on the available items).",
@@ -177,14 +178,14 @@ MEANINGS: dict[str, str] = {
     " resampled within strata.",
     "average": "How strata are combined into one score: macro (default) averages over strata, and"
     " micro pools all items.",
-    "seeds": "The column or column level that names the training seed of each score.",
+    "seeds": "The column level, or the column of a long frame, that names the training seed.",
     "seed_variance": "The variance between seeds. By default, each system has its own variance;"
     " pooled uses one variance for all systems.",
     "higher_is_better": "Whether a higher score is better. The default depends on the metric.",
     "details": "True returns all columns. The default is a short table (:func:`set_options`).",
     "progress": "Whether to show a progress bar. By default, the bar appears after two seconds.",
-    "unjudged": "How unlabeled candidates are treated: negative, skip (excluded) or raise. For"
-    " methods that support partly judged candidates, pass estimate or bounds.",
+    "unjudged": "How unlabeled candidates are treated: negative or skip (excluded). The default is"
+    " an error. For methods that support partly judged candidates, pass estimate or bounds.",
 }
 """The description of each role for docstrings, before wrapping."""
 
@@ -196,9 +197,8 @@ def default_of(role: str, *, items: bool) -> Any:
     return getattr(Roles(), role)
 
 
-_ONE_NAME = ("gold", "key", "dim", "groups", "strata", "seeds")
 _CHOICES: dict[str, tuple[Any, ...]] = {
-    "agreement": (*AGREEMENTS, "shares"),
+    "agreement": AGREEMENTS,
     "ties": TIES,
     "unjudged": (None, *get_args(Unjudged)),
     "missing": MISSING,
@@ -206,6 +206,9 @@ _CHOICES: dict[str, tuple[Any, ...]] = {
     "weight": (None, *get_args(Weight)),
     "seed_variance": (None, *get_args(SeedVariance)),
 }
+
+
+_TWICE = [("positive", "min_grade", "Both define the true positives: pass only one of them.")]
 
 
 @dataclass(frozen=True)
@@ -244,15 +247,10 @@ class Roles:
 
     @classmethod
     def configured(cls, keywords: Mapping[str, Any]) -> Roles:
-        """Return the checked roles of an accessor, including roles of queries.
-
-        If ``ties`` is not set, queries use a separate default.
-        """
+        """Return the checked roles of an accessor, including roles of partly judged rankings."""
         roles = {name: x for name, x in keywords.items() if name not in LONG}
-        unjudged = roles.get("unjudged")
-        if unjudged in get_args(PartlyJudged):
+        if roles.get("unjudged") in get_args(PartlyJudged):
             del roles["unjudged"]
-        check_choice("unjudged", unjudged, (*_CHOICES["unjudged"], *get_args(PartlyJudged)))
         return cls.of(roles)
 
     @classmethod
@@ -266,47 +264,18 @@ class Roles:
                     f"{name}={value!r}: a long frame must be in memory for this method. Call"
                     " data.compute() first, or pass a column for each measure or system."
                 )
-            if value is pd.NA and name in (*_ONE_NAME, "by", "label"):
-                raise TypeError(f"{name}=<NA> is not a name. Pass the name of a column.")
-            if name not in _ONE_NAME:
-                continue
-            parts = [value]
-            # several annotators, or two crossed factors
-            if isinstance(value, list) and (
-                name == "gold" or (name == "groups" and len(value) == 2)
-            ):
-                parts = value
-            for part in parts:
-                unhashable = type(part).__hash__ is None
-                if unhashable and (name in ("dim", "strata", "seeds") or not are_values(part)):
-                    raise TypeError(f"{name}={part!r}: pass the name of one column, not several.")
+            check_names(name, value)
         roles = cls(**keywords)
-        if isinstance(roles.unjudged, str) and roles.unjudged in get_args(PartlyJudged):
-            raise ValueError(
-                f"unjudged={roles.unjudged!r} is supported only by judged_precision,"
-                " judged_recall and judged_difference. Call one of these."
-            )
         check_flag("details", roles.details, none=True)
         check_flag("progress", roles.progress, none=True)
         for name, choices in _CHOICES.items():
             check_choice(name, getattr(roles, name), choices)
+        refuse_combinations(keywords, _TWICE)
+        if roles.min_grade is not None:
+            check_number("min_grade", roles.min_grade)
         ordered = roles.by is not None and roles.key is not None
         if ordered and "ties" not in keywords and roles.ends:
             roles = replace(roles, ties="trec")  # the default for retrieval runs
-        if (least := roles.min_grade) is not None:
-            if roles.positive is not None:
-                raise ValueError(
-                    f"positive={roles.positive!r} with min_grade={least!r}: both define the true"
-                    " positives. Pass only one of them."
-                )
-            if isinstance(least, bool | np.bool_) or not isinstance(
-                least, int | float | np.integer | np.floating
-            ):
-                raise TypeError(
-                    f"min_grade={least!r} is of type {type(least).__name__}. Pass a number, the"
-                    " lowest grade of a true positive; for other values, pass positive=..."
-                )
-            check_number("min_grade", least)
         _ = roles.seed
         return roles
 
@@ -324,20 +293,20 @@ class Roles:
 
         If ``crossed`` is true, the method supports one factor but not two crossed factors.
         """
-        if len(self.factors) > 1 and crossed:
-            raise ValueError(
-                f"groups={self.groups!r}: only paired_bootstrap supports two crossed factors with"
-                " resampling; only nbest_precision, compare and significant_ranges support them"
-                " without it. Pass the factor with fewer levels; if the other factor also has an"
-                " effect, the result is overconfident."
+        if self.groups is None or (crossed and len(self.factors) < 2):
+            return
+        advice = (
+            "this method assumes independent candidates. Print df.rankeval(groups=...) to list the"
+            " methods for clusters. For clustered queries, test the result of"
+            " per_query(metric, wide=True) with groups=..."
+        )
+        if crossed:
+            advice = (
+                "two crossed factors are supported only by nbest_precision, compare and"
+                " significant_ranges without resampling, and by paired_bootstrap. Pass the factor"
+                " with fewer levels; if the other one has an effect, the result is overconfident."
             )
-        if self.groups is not None and not crossed:
-            raise ValueError(
-                "groups: this method assumes independent candidates. Print df.rankeval(groups=...)"
-                " to list the methods for clusters, none of which supports by= with average=. For"
-                " clustered queries, test the result of per_query(metric, wide=True) with"
-                " groups=..."
-            )
+        raise ValueError(f"groups={self.groups!r}: {advice}")
 
     def lower(self, measures: Iterable[Hashable], columns: Any) -> list[Hashable]:
         """Return the measures whose small values rank first, and reject unknown names."""
@@ -346,9 +315,7 @@ class Roles:
         if self.lower_is_better is False:
             return []
         names = as_names(self.lower_is_better, columns)
-        for name in names:
-            if name not in columns:
-                raise unknown_name("lower_is_better", name, columns)
+        check_known("lower_is_better", names, columns)
         return names
 
     @property
@@ -360,8 +327,8 @@ class Roles:
         """Raise a ValueError if the method does not support this value of ``ties``."""
         if self.ties not in CUTTING:
             raise ValueError(
-                f"ties={self.ties!r} is supported only by nbest_precision, random_test and the"
-                " curves (roc, precision_recall, det, lift, gain); 'expected' also works in"
+                f"ties={self.ties!r} is supported only by nbest_precision and the curves"
+                " (roc, precision_recall, det, lift, gain); 'expected' also works in"
                 " compare, significant_ranges, measure_ranks and summary. Pass one of"
                 f" {listed(CUTTING)}."
             )
@@ -372,14 +339,7 @@ class Roles:
         rng = self.rng
         if rng is None or isinstance(rng, np.random.Generator):
             return 0
-        if isinstance(rng, (bool, np.bool_)) or not isinstance(rng, (int, np.integer)):
-            raise TypeError(
-                f"rng={rng!r} is of type {type(rng).__name__}: pass a whole number (a seed), a"
-                " numpy.random.Generator, or None for fresh entropy."
-            )
-        if rng < 0:
-            raise ValueError(f"rng={rng!r}: a seed must be 0 or more. Pass another whole number.")
-        return int(rng)
+        return check_count("rng", rng, least=0)
 
     @property
     def swaps(self) -> int:
@@ -408,6 +368,38 @@ def are_values(given: Any) -> bool:
     )
 
 
+#: roles that name columns, and whether a list can name several
+_NAMING = {
+    "gold": True, "by": True, "label": True, "groups": True, "score": True, "item": True,
+    "key": False, "dim": False, "strata": False, "seeds": False, "system": False, "measure": False,
+}  # fmt: skip
+
+
+def check_names(role: str, given: Any) -> None:
+    """Raise an error if a role that names columns is given as values, or names no column."""
+    if role in ("gold", "measures") and isinstance(given, list) and not given:
+        raise ValueError(f"{role}=[] contains no names. Pass one or more, or omit {role}.")
+    if given is None or role not in _NAMING:
+        return
+    parts = [given]
+    if isinstance(given, list) and _NAMING[role] and (role != "groups" or len(given) == 2):
+        parts = given
+    for part in parts:
+        several = type(part).__hash__ is None and role not in ("by", "label", "score", "item")
+        if are_values(part) or several or part is pd.NA:
+            raise TypeError(
+                f"{role}={told_role(part)} is not the name of one column or dimension. Pass a name;"
+                f" for values, add a column, data.assign(part=...), and pass {role}='part'."
+            )
+
+
+def told_role(given: Any) -> str:
+    """Return a role as text, without values."""
+    if are_values(given):
+        return f"<{type(given).__name__}>"
+    return shown(given)
+
+
 def as_names(names: Names, columns: Any) -> list[Hashable]:
     """Return names as a list. A tuple that labels a column counts as one name."""
     if names is None:
@@ -431,9 +423,7 @@ def excluded_names(roles: Roles, known: Iterable[Hashable]) -> list[Hashable]:
     if roles.exclude is None:
         return []
     out = as_names(roles.exclude, names)
-    for name in out:
-        if name not in names:
-            raise unknown_name("exclude", name, names)
+    check_known("exclude", out, names)
     for name in as_names(roles.measures, names):
         if name in set(out):
             raise ValueError(
@@ -456,28 +446,24 @@ AdjustOver = Literal["all", "group"]
 ListsAdjustOver = Literal["all", "n", "group"]
 EachAdjustOver = Literal["n", "group"]
 Alternative = Literal["two-sided", "greater", "less"]
-AreaInterval = Literal["newcombe", "delong", "logit"]
+AreaInterval = Literal["newcombe", "delong"]
 AreaKind = Literal["roc", "ap"]
-ComparedKind = Literal["roc", "ap", "partial", "bedroc", "enrichment"]
 AreaTest = Literal["t", "delong"]
 Bound = Literal["critical", "discrete", "interpolated", "parametric"]
 CalibrationInterval = Literal["clopper-pearson", "systems"]
-ComparedShare = Literal["precision", "recall", "lift", "specificity", "npv"]
-DifferenceInterval = Literal["score", "newcombe", "miettinen-nurminen", "delta"]
-Draw = Literal["prefix", "random"]
-EqualScores = Literal["block", "mean"]
-Event = Literal["wild", "recentred", "strict", "zero", "bias-corrected"]
-GainInterval = Literal["wild", "bca", "percentile", "basic", "tango", "newcombe"]
-LawMethod = Literal["auto", "exact", "monte-carlo"]
+ComparedShare = Literal["precision", "recall", "lift"]
+ComparedRate = Literal["precision", "recall", "specificity", "npv"]
+Event = Literal["wild", "recentred", "strict", "zero"]
+GainInterval = Literal["wild", "percentile", "basic", "tango"]
+LawMethod = Literal["auto", "monte-carlo"]
 CurveInterval = Literal["pointwise", "simultaneous"]
 MeanTest = Literal["bootstrap", "t"]
 PermutationTest = Literal["swaps", "t", "wilcoxon"]
 PopulationKind = Literal["finite", "infinite"]
 ProportionInterval = Literal["clopper-pearson", "wilson", "jeffreys"]
-RankKind = Literal["simultaneous", "percentile"]
 BandOf = Literal["precision", "recall"]
-RegionTest = Literal["fisher", "midp", "mcnemar", "boschloo", "score", "kosinski"]
-ScoreInterval = Literal["wild", "clopper-pearson", "bca", "percentile", "basic"]
+RegionTest = Literal["fisher", "midp", "mcnemar"]
+SetTest = Literal["fisher", "midp", "mcnemar", "kosinski"]
 Space = Literal["roc", "precision_recall", "det", "lift", "gain"]
 TailMethod = Literal["discrete", "interpolated", "parametric"]
 Target = Literal["region", "nbest"]
@@ -534,77 +520,33 @@ def check_levels(labels: pd.Index) -> None:
 
 
 # -------------------------------------------------------------------------------------------------
-# Warn about duplicate measures and candidates, and suggest roles.
-
-_MOST_VOTES = 20
-_ANNOTATOR = re.compile(
-    r"(?:ann|anno|annot|annotator|rater|judge|coder|expert|vote|votes|label|labels|judgments?)"
-    r"[\W_]*(?:\d{1,3}|[a-z])?"
-)
-_GOLD = re.compile(
-    r"is_?\w+|y|y_?true|true|truth|labels?|gold\w*|targets?|class|rel|relevan(t|ce)|correct|positive"
-)
-_YES = ("yes", "y", "true", "t", "positive", "pos", "relevant", "correct", "1")
-_LOOKED_AT = 10_000  # number of rows checked for two distinct values
-_NUMBERED = re.compile(r"[arj]\d{1,2}")
+# Warn about duplicate measures, and refuse missing names.
 
 
-def likely_gold(data: object) -> tuple[Hashable, str] | None:
-    """Return the only two-valued column and suitable roles, or None.
-
-    If there are several such columns, the function returns the only column whose name suggests a
-    gold label.
-    """
-    if not isinstance(data, pd.DataFrame) or data.columns.nlevels > 1:
-        return None
-    if not data.columns.is_unique:
-        return None
-    head = data.head(_LOOKED_AT)
-    scores = [x for x in head if is_numeric_dtype(head[x]) and not is_bool_dtype(head[x])]
-    counts: dict[Any, Any] = {
-        x: head[x].value_counts() for x in head if x in scores or is_string_dtype(head[x])
-    }
-    two = [name for name, found in counts.items() if len(found) == 2]
-    if len(two) > 1:
-        two = [name for name in two if _GOLD.fullmatch(str(name).lower())]
-    if len(two) != 1 or not any(len(counts[x]) > 2 for x in scores):
-        return None
-    values = list(counts[two[0]].index)
-    # if neither value has a typical name, choose the rarer value
-    yes = next((x for x in values if str(x).lower() in _YES), values[-1])
-    hint = f"gold={two[0]!r}"
-    if two[0] not in scores:
-        hint += f", positive={yes!r}"
-    return two[0], hint
+def refuse_taken(added: Iterable[Hashable], taken: Iterable[Hashable], how: str) -> None:
+    """Raise a ValueError if the data have a column that the result adds."""
+    for name in added:
+        if name in taken:
+            raise ValueError(
+                f"data has a column {name!r}, but the result adds a column of the same name."
+                f" Rename the column: data.rename({how}{{{name!r}: ...}})."
+            )
 
 
-def vote_reason(name: Hashable, numbers: FloatArray) -> str | None:
-    """Return why a column of whole numbers looks like votes, or None."""
-    text = str(name).lower()
-    known = numbers[~np.isnan(numbers)]
-    low, high = known.min(), known.max()
-    numbered = _NUMBERED.fullmatch(text)
-    if low < 0 or high > _MOST_VOTES or (numbered and high > 1):
-        return None
-    if numbered or _ANNOTATOR.fullmatch(text):
-        return "votes, judging by the column's name"
-    return None
+def check_pair(a: Hashable, b: Sequence[Hashable]) -> None:
+    """Raise a ValueError unless ``a`` is passed with ``b``, and differs from ``b``."""
+    if b and a is None:
+        raise ValueError(f"b={shown(b[0])} without a: pass both, a= and b=.")
+    if is_known(a, b):
+        raise ValueError(f"a and b both name {shown(a)}: pass two different names.")
 
 
-def warn_of_copied_groups(
-    score: FloatArray, number: IntArray, label: AnyArray, by: Sequence[Hashable]
-) -> None:
-    """Warn if the same candidates occur in several groups in ``by``."""
-    if is_hushed("by="):
-        return
-    again = again_in_groups(score, number, label)
-    if again is not None:
-        name = repr(only_or_all(by))
-        warn(
-            f"by={name}: {int(again.sum()):,} of {again.size:,} candidates have the same label and"
-            " scores as a candidate in another group, so the groups are not independent. If the"
-            " groups are annotators, pass one column per annotator, gold=['a1', 'a2', ...];"
-            " otherwise pass the cluster column as groups=..."
+def refuse_missing(values: pd.Series, role: str, name: Hashable) -> None:
+    """Raise a ValueError if a column that identifies or groups rows has missing values."""
+    if missing := int(values.isna().sum()):
+        raise ValueError(
+            f"{role}={name!r} has {missing} missing values, but every row needs one. Fill in these"
+            f" values, or drop the rows: data.dropna(subset=[{name!r}])."
         )
 
 
@@ -653,22 +595,23 @@ def with_columns(frame: pd.DataFrame, columns: Mapping[str, Any]) -> pd.DataFram
 def frame_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
     """Return a column by label, or an index level by name."""
     columns = frame.columns
-    try:
-        if isinstance(columns, pd.MultiIndex) and name not in set(columns):
-            # a mask of the columns below the name, without a sorting warning from pandas
-            result: Any = np.array([name in {label[0]} for label in columns], dtype=bool)
-            if not result.any():
-                raise KeyError(name)
-        else:
+    result: Any = None
+    if isinstance(columns, pd.MultiIndex) and name not in set(columns):
+        # the columns below the name, without a sorting warning from pandas
+        result = [place for place, label in enumerate(columns) if name in {label[0]}]
+        if len(result) < 2:
+            result = next(iter(result), None)
+    else:
+        with suppress(KeyError, TypeError, pd.errors.InvalidIndexError):
             result = columns.get_loc(name)
-    except (KeyError, TypeError, pd.errors.InvalidIndexError):
+    if result is None:
         if role in ("by", "groups", "strata", "seeds") and is_known(name, frame.index.names):
             level = list(frame.index.names).index(name)
             return frame.index.get_level_values(level).to_series(index=frame.index)
         known = [*frame.columns]
         if role not in ("measures", "cells"):
             known += [level for level in frame.index.names if level is not None]
-        raise unknown_name(role, name, known) from None
+        raise unknown_name(role, name, known)
     if not isinstance(result, int):
         times = np.arange(frame.shape[1])[result].size
         raise ValueError(
@@ -740,26 +683,27 @@ def with_roles_of(gold: Hashable, roles: Roles, columns: Any) -> list[Hashable]:
     return [*named, *as_names(roles.groups, columns), *as_names(roles.label, columns)]
 
 
+_ITEMS = "Omit {0}, or call paired_bootstrap, paired_permutation, system_ranks or gain_by_size."
+#: roles that only systems scored on test items have, and what to do with a ranking
+_OF_SYSTEMS_ALONE = {
+    "higher_is_better": "Pass the measures whose small values rank first as lower_is_better=...",
+    **dict.fromkeys(("metric", "strata", "seeds", "average", "weight", "seed_variance"), _ITEMS),
+}
+
+
+def refuse_foreign(given: Mapping[str, Any], foreign: Mapping[str, str], kind: str) -> None:
+    """Raise a ValueError for a role of another kind of data; ``foreign`` says what to do."""
+    for role, advice in foreign.items():
+        if given.get(role) is not None:
+            raise ValueError(
+                f"{role}={told_role(given[role])} applies only to {kind}. {advice.format(role)}"
+            )
+
+
 def find_gold(data: pd.DataFrame, roles: Roles) -> Hashable:
     """Return the gold label: the role, column ``gold``, or the only boolean column."""
-    if roles.higher_is_better is not None:
-        raise ValueError(
-            f"higher_is_better={roles.higher_is_better!r} applies only to systems scored on test"
-            " items, but this method needs candidates with a gold label. Pass the measures whose"
-            " small values rank first as lower_is_better=... For systems, use paired_bootstrap."
-        )
-    if roles.missing == "ratio":
-        raise ValueError(
-            "missing='ratio', the mean of the available scores, applies only to systems scored on"
-            " test items. For rankings, pass 'raise', 'last', 'drop' or 'absent'."
-        )
-    for role in ("metric", "strata", "seeds", "average", "weight", "seed_variance"):
-        if getattr(roles, role) is not None:
-            raise ValueError(
-                f"{role}={getattr(roles, role)!r} applies only to systems scored on test items, but"
-                f" this method needs candidates with a gold label. Omit {role}, or call"
-                " paired_bootstrap, paired_permutation, system_ranks or gain_by_size."
-            )
+    refuse_foreign(vars(roles), _OF_SYSTEMS_ALONE, "systems scored on test items")
+    check_choice("missing", roles.missing, MISSING[:-1])
     columns = dict.fromkeys(data.columns)
     if isinstance(roles.gold, list):  # votes are combined earlier if data are in memory
         raise ValueError(
@@ -768,37 +712,24 @@ def find_gold(data: pd.DataFrame, roles: Roles) -> Hashable:
             " 'a3']].mean(axis=1) > 0.5)."
         )
     if roles.gold is not None:
-        if roles.gold in columns:
-            gold: Hashable = roles.gold
-            return gold
-        raise unknown_name("gold", roles.gold, columns)
+        gold: Hashable = roles.gold
+        check_known("gold", [gold], columns)
+        return gold
     if "gold" in columns:
         return "gold"
     dtypes = data.dtypes[~data.columns.duplicated()]
-    candidates = [name for name, dtype in dtypes.items() if is_bool_dtype(dtype)]
-    if len(candidates) == 1:
-        return candidates[0]
-    if candidates:
-        raise ValueError(
-            f"gold is missing and could be any of {listed(candidates)}. Pass the column that marks"
-            " true positives as gold=... If the columns are systems that are right or wrong on"
-            " each item, call system_ranks, summary or paired_bootstrap."
-        )
-    if "grade" in columns:
-        raise ValueError(
-            "gold is not given, but the column 'grade' may contain it. Pass gold='grade' and the"
-            " lowest positive grade (min_grade=1), or call per_query('AP') or summary(['AP'])."
-        )
-    if (likely := likely_gold(data)) is not None:
-        raise ValueError(
-            f"gold is not given. The column {likely[0]!r} looks like the gold label: pass"
-            f" {likely[1]}."
-        )
+    flags = [name for name, dtype in dtypes.items() if is_bool_dtype(dtype)]
+    if len(flags) == 1:
+        return flags[0]
+    told = f"no column is boolean or named 'gold' (columns: {listed(columns, most=6)})"
+    advice = "Systems scored on test items need no gold label: call paired_bootstrap."
+    if flags:
+        told = f"it could be any of {listed(flags, most=6)}"
+    elif "grade" in columns:
+        advice = "For grades, pass gold='grade' and min_grade=1, or call per_query('AP')."
     raise ValueError(
-        "gold is not given, and no column is boolean or named 'gold' (columns:"
-        f" {listed(columns, most=6)}). Pass the column that marks true positives as gold=..., or"
-        " if nothing is judged, add a column: data.assign(gold=float('nan')). Systems scored on"
-        " test items need no gold label: call paired_bootstrap."
+        f"gold is not given, and {told}. Pass the column that marks true positives, NaN if not"
+        f" judged, as gold=... {advice}"
     )
 
 
@@ -840,16 +771,11 @@ def find_measures(
         out = excluded_names(roles, columns)
     if roles.measures is not None:
         names = list(dict.fromkeys(as_names(roles.measures, columns)))
-        if not names:
+        check_known("measures", names, columns)
+        if is_known(taken[0], names):
             raise ValueError(
-                f"measures={roles.measures!r} contains no names (columns: {listed(columns)}). Pass"
-                " the names of measures, or omit measures to use all of them."
+                f"measures: {taken[0]!r} is the gold label and cannot be a measure. Omit it."
             )
-        for name in names:
-            if name in {taken[0]}:
-                raise ValueError(f"measures: {name!r} is the gold label and cannot be a measure.")
-            if name not in columns:
-                raise unknown_name("measures", name, columns)
     else:
         beside = {*taken, *out, *CONTINGENCY}
         if MARGINS in data.attrs:
@@ -892,15 +818,13 @@ def refuse_dim(dim: Hashable, own: str) -> None:
         )
 
 
-def refuse_by(by: Any, dim: Hashable, groups: str, advice: str) -> None:
+def refuse_by(by: Any, dim: Hashable) -> None:
     """Raise a ValueError if ``by`` is passed with a Dataset."""
-    if by is not None and (are_values(by) or as_names(by, ())):
-        kind = repr(by)
-        if are_values(by):
-            kind = "values"
+    if are_values(by) or as_names(by, ()):
         raise ValueError(
-            f"by={kind}: a Dataset stores {groups} along a dimension other than {dim!r}, so by does"
-            f" not apply. {advice}"
+            f"by={told_role(by)} is for DataFrames, but a Dataset stores groups along dimensions"
+            f" other than {dim!r}. Omit by; to add such a dimension, use data.groupby and unstack,"
+            " which pad smaller groups with NaN."
         )
 
 
@@ -915,7 +839,7 @@ def form_of(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> For
     if all(name in data for name in ("system_a", "system_b", "gain", "p_value")):
         return "pairs"
     given = {role for role, value in keywords.items() if value is not None}
-    if given & _OF_SYSTEMS:
+    if given & {"system", *_OF_SYSTEMS_ALONE}:
         return "items"
     if given & _OF_RANKINGS:
         return "rankings"
@@ -931,10 +855,7 @@ def form_of(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> For
     return "items" if items else "rankings"
 
 
-#: roles that only systems scored on items have, or only rankings; and 2x2 cell counts
-_OF_SYSTEMS = frozenset(
-    "system metric higher_is_better strata average seeds seed_variance weight".split()
-)
+#: roles that only rankings have; and 2x2 cell counts
 _OF_RANKINGS = frozenset("gold key label positive min_grade measure".split())
 _CELLS = frozenset({"O11", "O12", "O21", "O22"})
 
@@ -970,23 +891,13 @@ def widened(data: Any, roles: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
     if not given:
         return data, rest
     told = ", ".join(f"{name}={shown(x)}" for name, x in given.items())
-    if len({"system", "measure"} & set(given)) != 1 or "score" not in given:
-        instead = "none of them"
-        if {*given} == {"item"}:
-            instead = f"label={shown(given['item'])}"
+    named = len({"system", "measure"} & set(given)) == 1 and "score" in given
+    table = isinstance(data, pd.DataFrame) and data.columns.nlevels == 1 and len(data) > 0
+    if not named or not table:
         raise ValueError(
-            f"{told}: a long frame with one row per score needs system='...' (for rankings"
-            " measure='...'), score='...', and item='...' unless the index identifies the items."
-            f" Pass these roles, or {instead} if each system has a separate column."
-        )
-    if not isinstance(data, pd.DataFrame) or data.columns.nlevels > 1 or data.empty:
-        kind = f"a {type(data).__name__}"
-        if len(data) == 0:
-            kind = "empty"
-        raise TypeError(
-            f"{told}: these roles need a long frame, an in-memory DataFrame with one row per score"
-            f" and a one-level header, but data is {kind}. For Dask, call ddf.compute(); for a"
-            " Dataset, omit these roles."
+            f"{told}: a long frame is an in-memory DataFrame with one row per score. Pass"
+            " system='...' (for rankings measure='...'), score='...', and item='...' if the index"
+            " does not identify the items; for one column per system, omit them or pass label=..."
         )
     frame = data
     levels = [x for x in data.index.names if x is not None and x not in data.columns]
@@ -1002,11 +913,7 @@ def _names(role: str, given: Any, frame: pd.DataFrame) -> list[Hashable]:
     """Return the columns with a role, and reject unknown names."""
     if role not in (*LONG, *_OF_ITEMS, *_OF_CANDIDATES, "seeds"):
         return []
-    if are_values(given) or (isinstance(given, list) and any(map(are_values, given))):
-        raise ValueError(
-            f"{role} contains values, but a long frame needs the name of a column. Add a column,"
-            f" data.assign(part=...), and pass {role}='part'."
-        )
+    check_names(role, given)
     names = as_names(given, frame.columns)
     for name in names:
         frame_column(frame, name, role)  # rejects unknown names and labels of several types
@@ -1022,19 +929,6 @@ def _wide_by_system(
     beside = [name for role in _OF_ITEMS for name in named.get(role, [])]
     rows = _row_labels(frame, items, "system", columns, beside)
     wide = _wide_scores(frame, rows, columns, named["score"], "system")
-    lacking = wide.isna()
-    if rest.get("missing") != "ratio" and lacking.to_numpy().any():
-        worst: Any = lacking.sum().idxmax()
-        column = lacking[worst]
-        system = worst[1:]
-        if len(columns) == 1:
-            system = worst[1]
-        raise ValueError(
-            f"system={shown(named['system'][0])}: {shown(system)} has no score for"
-            f" {int(column.sum())} of {len(wide)} items ({listed(rows)}), for example"
-            f" {shown(column.idxmax())}. Add the rows, keep only the items with scores for every"
-            " system, or pass missing='ratio' to score each system on its available items."
-        )
     header = [*columns]
     header[0] = "system"
     if len(named["score"]) > 1:
@@ -1073,10 +967,7 @@ def _wide_by_measure(
             " or correct the values."
         )
     kept = first[[name for name in others if name not in differ]]
-    if both := [name for name in wide if name in kept]:
-        raise ValueError(
-            f"{listed(both)}: both a measure and a column have this name. Rename one of them."
-        )
+    refuse_taken(wide, kept, "columns=")
     return kept.join(wide), _settled(rest, list(wide))
 
 
@@ -1101,12 +992,7 @@ def _row_labels(
     for name in rows:
         check_types(frame[name], "item", name)
     for name in identifying:
-        if missing := int(frame[name].isna().sum()):
-            raise ValueError(
-                f"{shown(name)} has {missing} missing values in {len(frame)} rows, but this column"
-                " identifies the rows of a long frame. Fill in these values, or drop the rows:"
-                f" data.dropna(subset=[{name!r}])."
-            )
+        refuse_missing(frame[name], "item", name)
     return rows
 
 
@@ -1125,13 +1011,6 @@ def _wide_scores(
     role: str,
 ) -> pd.DataFrame:
     """Return scores (item, (score, system, ...)) in order of appearance."""
-    for name in scores:
-        if not pd.api.types.is_numeric_dtype(frame[name].dtype):
-            raise ValueError(
-                f"score={shown(name)} is of type {frame[name].dtype}, for example"
-                f" {shown(frame[name].iloc[0])}, but scores must be numbers or booleans. Convert"
-                " the scores, or pass another column."
-            )
     keys = [*rows, *columns]
     again = frame.duplicated(keys)
     if again.any():

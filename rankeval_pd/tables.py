@@ -211,15 +211,7 @@ def plain(value: Any) -> Any:
 
 
 Rows = dict[str, AnyArray]  # named columns of equal length; names of measures are numbers
-
-
 GROUP = "_group"  # number of the group
-
-
 PLACE = "_place"  # position of n among the list sizes of the group
-
-
 PAIR = "_pair"  # number of the pair
-
-
 STANDS = "_stands"  # first pair that has the same two rankings, or -1 for equal rankings

@@ -12,15 +12,11 @@ import pytest
 import rankeval_pd
 from rankeval_pd import roles
 from rankeval_pd.chance import random_tests as published_chance
-from rankeval_pd.curves import areas as ranking_areas
-from rankeval_pd.decisions.families import OVER, OVER_LISTS
+from rankeval_pd.decisions import OVER, SWAPPED
 from rankeval_pd.errors import choices_of
 from rankeval_pd.lists import acceptance as acceptance_sets
-from rankeval_pd.lists import comparison
 from rankeval_pd.lists import measure_ranks as rank_criteria
-from rankeval_pd.lists import regions as difference_regions
 from rankeval_pd.stats import bootstrap as bootstrap_tests
-from rankeval_pd.stats.differences import DIFFERENCE_INTERVALS
 from rankeval_pd.stats.items import ADJUSTMENTS
 from rankeval_pd.stats.proportions import INTERVALS
 from rankeval_pd.stats.two_by_two import ALTERNATIVES
@@ -70,20 +66,15 @@ def test_every_public_name_has_an_example():
 def test_choices_are_those_of_the_tables():
     """What type checkers know of an option is what it takes at run time."""
     wanted = {
-        roles.AreaInterval: ranking_areas.INTERVALS,
-        roles.AreaKind: ranking_areas.KINDS,
         roles.Adjustment: ADJUSTMENTS,
-        roles.FamilyAdjustment: (*ADJUSTMENTS, *difference_regions.SWAPPED),
+        roles.FamilyAdjustment: (*ADJUSTMENTS, *SWAPPED),
         roles.AdjustOver: OVER,
-        roles.ListsAdjustOver: OVER_LISTS,
         roles.EachAdjustOver: rank_criteria.OVER_EACH,
         roles.Alternative: ALTERNATIVES,
-        roles.ComparedShare: (*comparison.COMPARED, *acceptance_sets.OF_SETS),
-        roles.DifferenceInterval: (*DIFFERENCE_INTERVALS, *difference_regions.SET_INTERVALS),
+        roles.ComparedRate: acceptance_sets._TESTS,
         roles.Event: bootstrap_tests.EVENTS,
-        roles.GainInterval: bootstrap_tests.INTERVALS,
         roles.ProportionInterval: INTERVALS,
-        roles.RegionTest: (*difference_regions.TESTS, "kosinski"),  # of acceptance sets
+        roles.SetTest: acceptance_sets._TESTS["precision"],
         roles.TailMethod: published_chance.TAIL_METHODS,
     }
     for known, table in wanted.items():

@@ -45,7 +45,7 @@ def refusal(name: str, data: Any = None, **options: Any) -> Exception:
 
 # ------------------------------------------------------------------------------------ the options
 
-SPELLED_OUT = {"pool": "pass 'retrieved', 'all'", "kind": "pass either list sizes"}
+SPELLED_OUT = {"pool": "pass 'retrieved', 'all'", "kind": "pass exactly one of n="}
 
 
 def test_a_choice_that_is_not_one_of_its_values_is_refused_with_those_that_are():
@@ -108,7 +108,7 @@ def test_a_share_outside_of_zero_and_one_is_refused():
                 assert f"{option}={value!r}" in str(error), (name, option)
 
 
-COUNTS = ("n_resamples", "n_keys", "contiguous", "size")
+COUNTS = ("n_resamples", "n_keys", "size")
 
 
 def test_a_count_that_is_no_whole_number_of_at_least_one_is_refused():

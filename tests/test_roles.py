@@ -182,30 +182,18 @@ def test_a_frame_without_gold(df):
             getattr(df.drop(columns="gold").rankeval, method)()
 
 
-@pytest.mark.parametrize("name", ["is_term", "y_true", "relevant", "correct", "label"])
-def test_a_column_that_looks_like_the_gold_label_is_named(df, name):
-    number = df.rename(columns={"gold": name}).assign(seen=[0, 1] * 20)
-    number[name] = number[name].astype(int)
-    for method in ("nbest_precision", "compare", "area", "summary"):
-        with pytest.raises(ValueError, match=rf"gold label: pass gold='{name}'\.|: gold='{name}'"):
-            getattr(number.rankeval, method)(**({"n": 2} if method == "summary" else {}))
-    word = number.assign(**{name: number[name].map({1: "yes", 0: "no"})}).drop(columns="seen")
-    with pytest.raises(ValueError, match=rf"pass gold='{name}', positive='yes'"):
-        word.rankeval.nbest_precision(2)
-
-
 @pytest.mark.parametrize("form", ["frame", "dataset"])
 def test_several_possible_gold_columns(df, form):
     data = df.rename(columns={"gold": "x", "x": "s", "y": "t"}).assign(y=True)
     data = data if form == "frame" else xr.Dataset.from_dataframe(data.rename_axis("candidate"))
     with pytest.raises(
-        ValueError, match=r"gold is missing and could be any of 'x', 'y'.*gold=\.\.\."
+        ValueError, match=r"gold is not given, and it could be any of 'x', 'y'.*gold=\.\.\."
     ):
         data.rankeval.nbest_precision()
 
 
 def test_no_measure(df, items):
-    with pytest.raises(ValueError, match=r"measures=\[\] contains no names \(systems: 'a', 'b'"):
+    with pytest.raises(ValueError, match=r"measures=\[\] contains no names\. Pass"):
         items.rankeval(measures=[]).paired_bootstrap()
     with pytest.raises(ValueError, match=r"measures: every numeric column has another role"):
         df[["gold"]].rankeval.nbest_precision()
@@ -239,131 +227,54 @@ def test_what_is_meant_is_done(frame):
     pd.testing.assert_frame_equal(plain, frame.rankeval.nbest_precision())
     wanted = frame.rankeval.random_bound(n=5)
     pd.testing.assert_frame_equal(frame.rankeval(ties="expected").random_bound(n=5), wanted)
-    tables = pd.DataFrame({"k": [30], "w": [20], "v": [10], "rest": [940]})
-    names = {"O11": "k", "O12": "w", "O21": "v", "O22": "rest"}
-    found = tables.rankeval.with_association_measures("G2", cells=names)
-    wanted = tables.rankeval.with_association_measures("G2", cells=list(names.values()))
-    pd.testing.assert_frame_equal(found, wanted)
 
 
-# ---------------------------------------------------------------------------- roles given as values
+# ------------------------------------------------------ roles are names of columns or index levels
 
 ROWS = RANKING.reset_index(drop=True).assign(freq=np.arange(48) % 20)
 ROWS = ROWS.drop(columns="partly")
-OTHER = {
-    "label": RANKING["ident"] + 100,
-    "key": -RANKING["ident"],
-    "groups": RANKING["query"].replace("z", "y"),
-    "by": RANKING["query"].replace("z", "y"),
-    "gold": RANKING["a"] > 3,
-}  # values with the name of a column of the data, but other values
 
 
-@SAID
-@pytest.mark.parametrize("role", OTHER)
-def test_values_of_a_role_are_as_a_column_of_their_own(role):
-    values = OTHER[role]
-    for name in some(without(RANKED, "difference_region"), 0):
-        if name == "annotator_agreement" and role == "gold":
-            continue  # which is of several columns
-        data = data_of(name)
-        named = data.assign(**{f"{values.name}_given": values})
-        found = answered(name, data, **{role: values})
-        wanted = answered(name, named, **{role: f"{values.name}_given"})
-        assert type(found) is type(wanted), (name, found, wanted)
-        if isinstance(wanted, pd.DataFrame):
-            pd.testing.assert_frame_equal(found, wanted, obj=name)
+@pytest.mark.parametrize("role", ["gold", "key", "label", "by", "groups", "strata", "seeds", "dim"])
+@pytest.mark.parametrize("values", [ROWS["gold"], ROWS["gold"].to_numpy(), pd.NA, {"a": 1}])
+def test_values_for_a_role_are_refused_in_every_form(role, values):
+    if isinstance(values, dict) and role in ("by", "label"):
+        return  # names of several columns
+    told = rf"{role}=.* is not the name of .*assign\(part=\.\.\.\), and pass {role}='part'\.$"
+    data = xr.Dataset.from_dataframe(ROWS.rename_axis("candidate"))
+    for form in (ROWS, data, data.chunk()):
+        with pytest.raises(TypeError, match=told) as error:
+            rankeval_pd.compare(form, n=[5], **{role: values})
+        assert len(str(error.value)) <= 250
+    if role in ("by", "groups", "strata"):
+        long = ROWS.melt("ident", ["a", "b"], var_name="system", value_name="score")
+        with pytest.raises(TypeError, match=told):
+            long.rankeval.paired_bootstrap(
+                system="system", score="score", item="ident", **{role: values}
+            )
 
 
-def test_a_measure_that_gives_the_gold_label_stays_a_measure():
-    data = ROWS[["a", "b", "freq"]]
-    found = data.rankeval.compare(n=5, gold=data["freq"] > 5, adjust="holm")
-    assert {*found["measure_a"], *found["measure_b"]} == {"a", "b", "freq"}
-    assert len(found) == 3
-    by_name = data.assign(g=data["freq"] > 5).rankeval.compare(n=5, gold="g", adjust="holm")
-    pd.testing.assert_frame_equal(found, by_name)
-    # the labels of the first five by freq, counted here
-    lists = data.rankeval.nbest_precision([5], gold=data["freq"] > 5, details=True)
-    own = lists.set_index("measure")["tp"]
-    assert own["freq"] == (data["freq"] > 5)[data["freq"].nlargest(5).index].sum() == 5
-
-
-@SAID
-def test_letters_of_queries_do_not_take_the_queries_place():
-    data = FRAME.reset_index(drop=True)[["a", "gold"]]
-    data = data.assign(q=[f"{letter}{k}" for letter in "xy" for k in range(6) for _ in range(4)])
-    found = data.rankeval(by=data["q"].str[0], groups="q", details=True).nbest_precision([20])
-    assert found["n_groups"].tolist() == [6, 6]
-    assert found["q_given"].tolist() == ["x", "y"]
-    named = data.assign(first=data["q"].str[0]).rankeval(by="first", groups="q", details=True)
-    wanted = named.nbest_precision([20]).rename(columns={"first": "q_given"})
-    pd.testing.assert_frame_equal(found, wanted)
-
-
-@SAID
-@pytest.mark.parametrize("lazy", [True, False])
-@pytest.mark.parametrize("role", ["gold", "groups", "key", "label"])
-def test_values_of_a_role_in_a_dataset(role, lazy):
-    frame = ROWS[["a", "b", "freq", "ident", "gold"]].rename_axis("candidate")
-    data = xr.Dataset.from_dataframe(frame.assign(half=np.arange(48) // 2))
-    data = data.chunk({"candidate": -1}) if lazy else data
-    values = {
-        "gold": data["freq"] > 5, "groups": data["half"] // 2, "key": -data["ident"],
-        "label": data["ident"] + 100,
-    }[role]  # fmt: skip
-    exclude = [x for x in ("half", "ident", "gold") if role == "gold" or x != "gold"]
-    roles = {"exclude": exclude, **({} if role == "gold" else {"gold": "gold"})}
-    for given in (values, *([] if lazy else [values.to_series()])):
-        found = data.rankeval(**roles, **{role: given}).compare(n=[5]).compute()
-        assert {*found["measure_a"].data} | {*found["measure_b"].data} == {"a", "b", "freq"}
-        named = data.assign(x=values.variable)
-        wanted = named.rankeval(**roles, **{role: "x"}).compare(n=[5]).compute()
-        xr.testing.assert_equal(found, wanted)
-    same = {"gold": "gold", "groups": "half", "key": "ident", "label": "ident"}[role]
-    roles = {"measures": ["a", "b"], "gold": "gold"}
-    one = data.rankeval(**{**roles, role: data[same]}).compare(n=[5]).compute()
-    other = data.rankeval(**{**roles, role: same}).compare(n=[5]).compute()
-    xr.testing.assert_equal(one, other)
-
-
-def test_a_column_that_has_the_name_of_a_role_stays():
-    data = ROWS[["a", "b"]].assign(gold=ROWS["freq"])
-    other = (ROWS["freq"] > 9).to_numpy()
-    found = data.rankeval.nbest_precision([5], gold=other)
-    assert {*found["measure"]} == {"a", "b", "gold"}
-    same = ROWS[["a", "b", "gold"]]
-    found = same.rankeval.nbest_precision([5], gold=same["gold"].to_numpy())
-    pd.testing.assert_frame_equal(found, same.rankeval.nbest_precision([5]))
-
-
-def test_gold_and_by_as_values(frame):
-    truth = frame["gold"].to_numpy()
-    plain = frame.drop(columns="gold")
-    wanted = frame.rankeval.compare(n=[5, 9])
-    for gold in (truth, frame["gold"], frame["gold"].sample(frac=1, random_state=1), truth * 1.0):
-        pd.testing.assert_frame_equal(plain.rankeval(gold=gold).compare(n=[5, 9]), wanted)
-    fold = np.arange(30) % 3
-    found = frame.rankeval(by=pd.Series(fold, frame.index, name="fold")).nbest_precision(4)
+def test_roles_that_are_index_levels(frame):
+    plain, fold = frame.drop(columns="gold"), np.arange(30) % 3
     wanted = frame.assign(fold=fold).rankeval(by="fold").nbest_precision(4)
-    pd.testing.assert_frame_equal(found, wanted)
-    assert frame.rankeval(by=fold).nbest_precision(4)["by"].tolist() == wanted["fold"].tolist()
     level = frame.set_index(pd.Index(fold, name="fold"), append=True)
     pd.testing.assert_frame_equal(
         level.rankeval(by="fold", label="candidate").nbest_precision(4), wanted
     )
-    level = plain.set_index([frame.index, pd.Index(truth, name="true")])
+    level = plain.set_index([frame.index, pd.Index(frame["gold"], name="true")])
     found = level.rankeval(gold="true", label="candidate").compare(n=[5, 9])
     pd.testing.assert_frame_equal(found, frame.rankeval.compare(n=[5, 9]))
 
 
-def test_values_that_do_not_fit(frame):
-    with pytest.raises(
-        ValueError, match=r"gold has values of shape \(29,\) for 30 candidates"
-    ) as told:
-        frame.rankeval(gold=frame["gold"].to_numpy()[1:]).compare()
-    assert len(str(told.value)) < 200
-    with pytest.raises(ValueError, match="whose index differs from the data's index"):
-        frame.rankeval(gold=frame["gold"].reset_index(drop=True)).compare()
+@pytest.mark.parametrize("least", ["x", True, np.nan])
+def test_the_lowest_grade_is_a_number_in_every_form(frame, least):
+    data = xr.Dataset.from_dataframe(frame)
+    said = set()
+    for form in (frame, data, data.chunk()):
+        with pytest.raises((TypeError, ValueError), match=f"min_grade={least!r}") as error:
+            rankeval_pd.nbest_precision(form, 3, gold="gold", min_grade=least)
+        said.add(str(error.value))
+    assert len(said) == 1
 
 
 # -------------------------------- names of several types: 7 and "7" are never two groups in silence

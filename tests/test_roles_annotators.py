@@ -121,7 +121,7 @@ def test_errors_of_annotators_say_what_to_do():
         ({"gold": ["a1", "a1"]}, "each once"),
         ({"gold": "a1", "agreement": "any"}, "agreement='any' needs several annotators"),
         ({"gold": THREE, "agreement": "mean"}, "agreement='mean' is not one of 'majority'"),
-        ({"gold": THREE, "measures": ["f", "a1"]}, "'a1' is an annotator's column"),
+        ({"gold": THREE, "measures": ["f", "a1"]}, "measures: no column 'a1'"),
         ({"gold": ["a1", "a9"]}, "gold: no column 'a9'"),
     ):
         with pytest.raises((ValueError, KeyError), match=told):
@@ -129,7 +129,7 @@ def test_errors_of_annotators_say_what_to_do():
 
 
 def test_each_refuses_a_column_of_its_own_name_and_annotators_are_no_measures():
-    with pytest.raises(ValueError, match="adds a column 'annotator', but data has a column"):
+    with pytest.raises(ValueError, match="data has a column 'annotator', but the result adds"):
         DATA.assign(annotator=1.5).rankeval(gold=THREE, agreement="each").nbest_precision(20)
     some = DATA.drop(columns="a4")
     assert some.rankeval(gold=THREE).nbest_precision(20)["measure"].tolist() == ["f", "g"]
@@ -138,15 +138,13 @@ def test_each_refuses_a_column_of_its_own_name_and_annotators_are_no_measures():
         assert "'f', 'g'\n" in repr(data.rankeval(gold=THREE))
 
 
-def test_grades_positive_values_and_arrays_are_votes_too():
+def test_grades_and_positive_values_are_votes_too():
     words = DATA.assign(**{name: DATA[name].map({0: "no", 1: "yes"}) for name in THREE})
     one = words.rankeval(gold=THREE, positive="yes", **TWO).nbest_precision(50)
     grades = DATA.assign(**{name: DATA[name] * 2 for name in THREE})
     two = grades.rankeval(gold=THREE, min_grade=2, **TWO).nbest_precision(50)
-    arrays = [DATA[name].to_numpy() for name in THREE]
-    three = DATA[["f", "g"]].rankeval(gold=arrays).nbest_precision(50)
     expected = DATA.rankeval(gold=THREE, **TWO).nbest_precision(50)
-    assert plain(one) == plain(two) == plain(three) == plain(expected)
+    assert plain(one) == plain(two) == plain(expected)
 
 
 @pytest.mark.filterwarnings("ignore:target=.region")
@@ -160,7 +158,7 @@ def test_words_say_whether_the_verdict_holds_for_each_annotator():
     text = rankeval_pd.in_words(table)
     assert differ
     for name in THREE:
-        assert (f"{name} (not significant)" in text) == (name in differ)
+        assert (name in text.partition("The conclusion differs for ")[2]) == (name in differ)
     assert "The conclusion differs for " in text
     sure = DATA.assign(f=DATA[THREE].sum(axis=1) + 0.1 * DATA["f"])
     for table in (
@@ -172,4 +170,4 @@ def test_words_say_whether_the_verdict_holds_for_each_annotator():
         assert rankeval_pd.in_words(table).endswith(told)
     assert "verdict" not in rankeval_pd.in_words(verdict(gold=THREE, agreement="each"))
     text = rankeval_pd.in_words(DATA.rankeval(gold=THREE, **TWO).summary([50, 100]))
-    assert "a1 (n = 50: f and g are best" in text
+    assert text.endswith("The conclusion differs for a1 and a3.")

@@ -1,4 +1,4 @@
-"""Copies that are seen: of candidates, of the gold label, of a ranking; and margins."""
+"""Copies of a ranking, which count once in a family; and margins, which are no measures."""
 
 from __future__ import annotations
 
@@ -10,43 +10,6 @@ import pytest
 import xarray as xr
 
 from rankeval_pd import RankevalWarning
-from tests.judging.conftest import THREE, TWO, as_dataset, voted
-
-DATA = voted()
-
-
-def test_one_candidate_under_several_annotators_is_no_further_evidence():
-    votes = [DATA[["f", "g"]].assign(gold=DATA[name] == 1, annotator=name) for name in THREE]
-    long = pd.concat(votes)
-    numbers, column = long.reset_index(drop=True), long.reset_index()
-    roles = {"by": "annotator", **TWO}
-    told = r"by='annotator': 1,200 of 1,200 candidates have the same label and scores.*gold=\['a1'"
-    for data in (long.rankeval, numbers.rankeval, column.rankeval(label="w")):
-        with pytest.warns(RankevalWarning, match=told) as found:
-            data(**roles).compare("f", "g", 50, combine=True)
-        assert len(found) == 1
-    # nothing is said of what is named as what belongs together, or as votes
-    column.rankeval(label="w", groups="w", **roles).compare("f", "g", 50)
-    DATA.rankeval(gold=THREE, **TWO).compare("f", "g", 50)
-
-
-def test_a_function_of_the_gold_label_and_votes_are_no_measures():
-    copy = DATA[["f", "g"]].assign(gold=DATA["a1"] == 1, seen=2.5 * DATA["a1"] - 1)
-    told = r"'seen' \(a function of the gold label\).*exclude='seen'"
-    for data in (copy, as_dataset(copy)):
-        with pytest.warns(RankevalWarning, match=told):
-            data.rankeval.nbest_precision(20)
-        data.rankeval(exclude="seen").nbest_precision(20)
-        data.rankeval(measures=["f", "seen"]).nbest_precision(20)
-    counted = DATA.drop(columns="a3").assign(votes=DATA[THREE].sum(axis=1))
-    told = r"'a2' \(votes, judging by the column's name\).*'votes'.*gold=\[\.\.\.\]"
-    with pytest.warns(RankevalWarning, match=told):
-        counted.rankeval(gold="a1").nbest_precision(20)
-    counted.drop(columns=["votes", "a4"]).rankeval(gold=["a1", "a2"], agreement="any").area()
-    noisy = copy.assign(seen=copy["seen"] + np.where(np.arange(400) == 7, 0.1, 0.0))
-    noisy.rankeval.nbest_precision(20)
-    DATA[["f"]].assign(gold=DATA["a1"] == 1, a2=DATA["f"].round(), j1=3).rankeval.area()
-
 
 MARGINS = ("f", "f1", "f2", 10**6)
 
@@ -77,9 +40,6 @@ def test_margins_are_roles_once_measures_are_computed_from_them(raw):
     data = xr.Dataset.from_dataframe(raw).rename(index="candidate")
     found = data.rankeval.with_association_measures(["G2"], margins=MARGINS)
     assert found.rankeval.area()["measure"].to_numpy().tolist() == ["f", "G2"]
-    cells = pd.DataFrame({"x": [30, 2], "o": [20, 48], "y": [10, 38], "z": [940, 912]})
-    named = cells.rankeval.with_association_measures(["G2"], cells=("x", "o", "y", "z"))
-    assert named.attrs["margins"] == '["x", "o", "y", "z"]'
 
 
 COPIES = r"measures: 'dice', 'logDice' rank all candidates identically.*exclude=\['logDice'\]"

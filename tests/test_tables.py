@@ -87,13 +87,14 @@ def test_what_a_keyword_adds_has_its_columns():
     assert list(ask.summary([5, 10], baseline="a")) == ["measure", "n", *BEHIND.split()]
     adjusted = ask.compare(n=[5, 10], adjust="holm")
     assert list(adjusted)[-3:] == ["p_value", "p_adjusted", "better"]
-    sets = ask.compare("a", "b", threshold={"a": 3, "b": 2})
+    sets = ask.compare_thresholds("a", "b", {"a": 3, "b": 2})
     assert list(sets)[2:4] == ["n_a", "n_b"]
     assert list(ask.nbest_precision([0.1, 0.5]))[-1] == "share"
     grouped = ask(by="query")
     assert list(grouped.nbest_precision(5))[:2] == ["query", "measure"]
     assert "n_queries" in grouped.nbest_precision(5, average="macro").columns
-    families = ITEMS.rankeval.paired_bootstrap(families=["x", "x", "y"], details=False)
+    kin = {"a": "x", "b": "x", "c": "y"}
+    families = ITEMS.rankeval.paired_bootstrap(families=kin, details=False)
     assert list(families)[-1] == "relation"
 
 

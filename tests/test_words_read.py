@@ -68,9 +68,8 @@ def of_candidates(rng: np.random.Generator) -> pd.DataFrame:
     if kind == "ranks":
         return call.measure_ranks(**pick(rng, {"n": n}, {"kind": "roc"}, {"kind": "ap"}), **ranked)
     if kind == "compare":
-        more = pick(rng, {}, {"target": "nbest"}, {"test": "midp"}, {"of": "recall"}, {"phi": 2.0})
-        more |= {"groups": "part"} if call is alone and not {"test", "phi"} & {*more} else {}
-        adjust = plain if "phi" in more else adjust
+        more = pick(rng, {}, {"target": "nbest"}, {"test": "midp"}, {"of": "recall"})
+        more |= {"groups": "part"} if call is alone and "test" not in more else {}
         return call.compare(n=n, adjust=adjust, **more, **tested)
     if kind == "sides":
         more = pick(rng, {"combine": True}, {"average": "macro"}, {"average": "micro"})
@@ -79,16 +78,14 @@ def of_candidates(rng: np.random.Generator) -> pd.DataFrame:
         more = pick(rng, {}, {"kind": "ap"}, {"test": "delong"})
         return call.compare_area(adjust=plain, alternative=side, level=level, **more)
     if kind == "unpaired":
-        more = pick(rng, {}, {"kind": "ap"})
-        return alone(by="part").unpaired_area(adjust=plain, alternative=side, level=level, **more)
+        return alone(by="part").unpaired_area(adjust=plain, alternative=side, level=level)
     if kind == "chance":
         return call.random_test(n, **pick(rng, {}, {"adjust": "envelope"}))
     if kind == "ranges":
         return call.significant_ranges(*names[:2], n, adjust=plain, alternative=side, alpha=0.2)
     if kind == "sets":
-        threshold = {name: [0.0, 1.0] for name in names[:2]}
-        return call.compare(*names[:2], threshold=threshold, adjust=plain, **tested)
-    return call.crossovers(0.2, contiguous=1)
+        return call.compare_thresholds(*names[:2], [0.0, 1.0], adjust=plain, **tested)
+    return call.crossovers(0.2)
 
 
 def of_systems(rng: np.random.Generator) -> pd.DataFrame:

@@ -60,7 +60,7 @@ OWN: dict[str, Arguments] = {
     "population_calibration": ((12,), {"n_test_sets": 4, "n_resamples": 50, "bins": [0.1, 0.9]}),
     "gain_threshold": ((), {"window": (0.01, 0.99)}),
     "calibration": ((OTHER,), {"bins": [0.01, 0.99]}),
-    CELLED: ((["G2", "t"],), {"cells": list(CELLS)}),
+    CELLED: ((["G2", "t"],), {}),
 }
 
 

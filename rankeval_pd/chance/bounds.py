@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from functools import cache, lru_cache, partial
+from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
 
 from rankeval_pd import stats
 from rankeval_pd.chance import random_tests
-from rankeval_pd.chance.random_tests import TAIL_METHODS, Pool
+from rankeval_pd.chance.random_tests import TAIL_METHODS, Pool, log_tail
 from rankeval_pd.decisions import GROUP, Rows
 from rankeval_pd.doors import Candidates, Data, Sizes, check_n, measure_rows, rows_of, tabulate
-from rankeval_pd.errors import check_count, check_flag, check_memory, check_shares, progress_bar
+from rankeval_pd.errors import check_flag, check_memory, check_shares, progress_bar
 from rankeval_pd.options import Capabilities, can, with_roles, with_roles_but
-from rankeval_pd.roles import Bound, ListSizes, PopulationKind, RankingRoles, Roles, TailMethod
-from rankeval_pd.stats import AnyArray, Finite, FloatArray, IntArray, Size
-from rankeval_pd.stats.random_model import MOST_SEARCHED, Envelope, envelope, unique_rows
+from rankeval_pd.roles import Bound, ListSizes, PopulationKind, RankingRoles, Roles
+from rankeval_pd.stats import AnyArray, Finite, FloatArray, IntArray, Population, Size
+from rankeval_pd.stats.random_model import MOST_SEARCHED, envelope, unique_rows
 
 # ---- Bounds for each n (Macskassy 2005)
 
@@ -115,25 +115,24 @@ def random_bound(
     0  0.5  20       4.0         5         4       3.42541    3.396055
     """
     check_flag("simultaneous", simultaneous)
-    if simultaneous and population == "infinite":
-        raise ValueError(
-            "simultaneous=True with population='infinite': the probability for all n together"
-            " refers to an order of these candidates. Omit one of the two."
-        )
     levels = check_shares("p", p, one=not simultaneous)
     sizes, beyond = _split_sizes(check_n(n), population)
     pool = random_tests.chosen_pool(pool, roles, population)
-    columns: tuple[str, ...] = BOUND_COLUMNS
-    question = partial(
-        _rows_of_bounds, levels=levels, beyond=beyond, pool=pool, population=population
-    )
+    columns, of_lists, most = BOUND_COLUMNS, random_tests.bound_columns, MOST_SEARCHED
     if simultaneous:
-        columns = SIMULTANEOUS_COLUMNS
-        question = partial(_rows_of_envelope, levels=levels, pool=pool)
+        columns, of_lists, most = SIMULTANEOUS_COLUMNS, _envelope_columns, 0
     return tabulate(
         data,
         roles,
-        question,
+        partial(
+            _rows_of_bounds,
+            levels=levels,
+            beyond=beyond,
+            pool=pool,
+            of_lists=of_lists,
+            population=population,
+            most=most,
+        ),
         random_tests.pool_columns(columns, pool),
         random_tests.able_with(can(random_bound), pool),
         n=sizes,
@@ -147,14 +146,12 @@ def _rows_of_bounds(
     *,
     levels: FloatArray,
     beyond: IntArray | None,
-    pool: Pool,
-    population: PopulationKind,
+    **lists: Any,
 ) -> Rows:
     """Return one row per p and n for lists from each pool; ``beyond`` are sizes above N."""
     if beyond is not None:
         n = beyond
-    along = {"p": levels, "n": candidates.sizes(n)}
-    return rows_of_pools(candidates, along, pool, random_tests.bound_columns, population=population)
+    return rows_of_pools(candidates, {"p": levels, "n": candidates.sizes(n)}, **lists)
 
 
 def _split_sizes(sizes: Sizes, population: str) -> tuple[Sizes, IntArray | None]:
@@ -257,31 +254,10 @@ def random_cdf(
     90  20  3.50    0.4022        0.5172      0.5230
     """
     sizes, beyond = _split_sizes(check_n(n), population)
-
-    def question(candidates: Candidates, n: IntArray | None) -> Rows:
-        if beyond is not None:
-            n = beyond
-        lists = candidates.sizes(n)
-        size = candidates.common_size()
-        count, exists = _cdf_grid(lists, size)
-        if population == "finite":
-            exists = exists & (lists <= size.total[:, np.newaxis])[..., np.newaxis]
-        parts = []
-        with progress_bar(total=lists.size, what="distribution functions", unit="lists") as advance:
-            for start in range(0, max(lists.size, 1), _LISTS_AT_ONCE):
-                part = slice(start, start + _LISTS_AT_ONCE)
-                parts.append(_cdf_columns(count[:, part], lists[part], size, population))
-                advance(lists[part].size)
-        columns = {name: np.concatenate([x[name] for x in parts], axis=1) for name in TAIL_METHODS}
-        columns |= {"tp": count, "exists": exists}
-        columns = {name: x[:, np.newaxis] for name, x in columns.items()}
-        along = {"n": lists, "_point": np.arange(count.shape[-1])}
-        return rows_of(columns, candidates, "measure", [0], along)
-
     return tabulate(
         data,
         roles,
-        question,
+        partial(_rows_of_cdf, beyond=beyond, population=population),
         ("n", "tp", *TAIL_METHODS),
         can(random_cdf),
         n=sizes,
@@ -291,24 +267,38 @@ def random_cdf(
 
 _STEPS_PER_COUNT = 20  # values of a distribution function from one integer to the next
 _DEVIATIONS = 4.0  # the grid extends this many standard deviations to either side of the mean
-_LISTS_AT_ONCE = 100  # number of lists between progress bar updates
 
 
-def _cdf_columns(
-    count: FloatArray, n: IntArray, size: Size, population: PopulationKind
-) -> dict[str, AnyArray]:
-    """Return distribution functions for lists of size n at counts (group, n, point)."""
-    step = np.arange(count.shape[-1])
+def _rows_of_cdf(
+    candidates: Candidates, n: IntArray | None, *, beyond: IntArray | None, population: str
+) -> Rows:
+    """Return one row per n and count; ``beyond`` are sizes above N."""
+    if beyond is not None:
+        n = beyond
+    lists, size = candidates.sizes(n), candidates.common_size()
+    count, exists = _cdf_grid(lists, size)
+    total = np.maximum(size.total[:, np.newaxis, np.newaxis], 1).astype(float)
+    positive = size.positive[:, np.newaxis, np.newaxis].astype(float)
+    drawn = lists[:, np.newaxis].astype(float)
+    if population == "finite":
+        exists = exists & (drawn <= total)
+        drawn = np.minimum(drawn, total)
+    model = random_tests.population_model(population, total, positive)
     # tails are exact at integers; between integers, the interpolated function is linear
+    step = np.arange(count.shape[-1])
     whole = np.arange(step.size // _STEPS_PER_COUNT + 2)
-    exact = _strict_tail(count[..., :1] + whole, n, size, "discrete", population)
+    exact = np.exp(log_tail(count[..., :1] + whole, drawn, model, "discrete"))
     at, after = exact[..., step // _STEPS_PER_COUNT], exact[..., step // _STEPS_PER_COUNT + 1]
     rest = step % _STEPS_PER_COUNT / _STEPS_PER_COUNT
-    return {
+    columns = {
+        "tp": count,
         "discrete": 1.0 - at,
         "interpolated": 1.0 - ((1.0 - rest) * at + rest * after),
-        "parametric": 1.0 - _strict_tail(count, n, size, "parametric", population),
+        "parametric": 1.0 - np.exp(log_tail(count, drawn, model, "parametric")),
+        "exists": exists,
     }
+    columns = {name: x[:, np.newaxis] for name, x in columns.items()}
+    return rows_of(columns, candidates, "measure", [0], {"n": lists, "_point": step})
 
 
 def _cdf_grid(n: IntArray, size: Size) -> tuple[FloatArray, stats.BoolArray]:
@@ -320,28 +310,13 @@ def _cdf_grid(n: IntArray, size: Size) -> tuple[FloatArray, stats.BoolArray]:
     last = np.minimum((mean + spread) // 1.0 + 1.0, n)
     points = int(_STEPS_PER_COUNT * np.max(last - first, initial=0.0)) + 1
     check_memory(
-        12.0 * points * last.size,  # about 12 arrays: columns and intermediate results
+        24.0 * points * last.size,  # about 24 arrays: columns and intermediate results
         f"the distribution functions of {last.size:,} lists have up to {points:,} points each",
         "Pass only the list sizes you need, n=...",
     )
     step = np.arange(points) / _STEPS_PER_COUNT
     first, last = first[..., np.newaxis], last[..., np.newaxis]
     return step + first, (step <= last - first) & (size.total[:, np.newaxis, np.newaxis] > 0)
-
-
-def _strict_tail(
-    count: FloatArray, n: IntArray, size: Size, method: TailMethod, population: PopulationKind
-) -> FloatArray:
-    """Return P(X > count) by the given method: (group, n, point)."""
-    total = np.maximum(size.total[:, np.newaxis, np.newaxis], 1)
-    positive, lists = size.positive[:, np.newaxis, np.newaxis], n[:, np.newaxis]
-    if population == "finite":
-        lists = np.minimum(lists, total)
-    given: dict[str, Any] = {"n_candidates": total, "n_positive": positive}
-    tail = random_tests.random_pvalue(
-        count, lists, method=method, strict=True, population=population, **given
-    )
-    return np.asarray(tail)
 
 
 # ---- Crossover points with chance (Macskassy 2005, section 3.3)
@@ -362,7 +337,6 @@ def crossovers(
     data: Data,
     p: float | Sequence[float] = 0.05,
     *,
-    contiguous: int = 2,
     bound: Bound = "critical",
     pool: Pool | None = None,
     **roles: Unpack[RankingRoles],
@@ -375,8 +349,6 @@ def crossovers(
         As in :func:`nbest_precision`.
     p, pool
         As in :func:`random_bound`, for all candidates or the pool in random order.
-    contiguous : int
-        Minimum length of a run. Macskassy (2005) uses 2.
     bound
         The bound from :func:`random_bound` that a measure must reach. "critical" gives a test at
         level p for each n, and "discrete" is Macskassy's (2005) bound.
@@ -384,10 +356,10 @@ def crossovers(
     Returns
     -------
     DataFrame or Dataset
-        One row per run (Dataset: dimension row), ordered by measure, p and n. The columns are
-        ``measure``, ``p``, ``n_first``, ``n_last`` and ``tp_first``, the number of true positives
-        at n_first. The list of all N candidates is excluded because its count is not random. If a
-        measure stays at or above the bound until the end, n_last is N - 1.
+        One row per run of at least two sizes (Dataset: dimension row), ordered by measure, p and n.
+        The columns are ``measure``, ``p``, ``n_first``, ``n_last`` and ``tp_first``, the number of
+        true positives at n_first. The list of all N candidates is excluded because its count is not
+        random. If a measure stays at or above the bound until the end, n_last is N - 1.
 
     Notes
     -----
@@ -412,35 +384,27 @@ def crossovers(
     0      G2  0.05        2      22         2
     """
     levels, ties = check_shares("p", p, one=True), Roles.of(roles).ties
-    shortest, pool = check_count("contiguous", contiguous), random_tests.chosen_pool(pool, roles)
-
-    def question(candidates: Candidates, n: IntArray | None) -> Rows:
-        along = {"p": levels, "n": candidates.sizes(n)}
-        how: Any = {"p": levels, "bound": bound, "ties": ties, "pool": pool}
-        return measure_rows(candidates, n, _sizes_at_bound, along, **how)
-
+    pool = random_tests.chosen_pool(pool, roles)
     return tabulate(
         data,
         roles,
-        question,
+        partial(_sizes_at_bound, p=levels, bound=bound, ties=ties, pool=pool),
         CROSSOVER_COLUMNS,
         random_tests.able_with(can(crossovers), pool),
-        finish=partial(_runs_above_bound, shortest=shortest),
-        attrs={"bound": bound, "contiguous": shortest, "pool": pool},
+        finish=_runs_above_bound,
+        attrs={"bound": bound, "pool": pool},
     )
 
 
-_MOST_CACHED = 2**14  # largest group whose bounds are cached across chunks (128 kB)
-
-
-@lru_cache(maxsize=64)
-def _cached_bound(kind: str, p: float, longest: int, model: Finite) -> FloatArray:
-    """Return the bound at each n below N, minus the tolerance: (n)."""
-    inside = np.arange(1.0, min(model.total, longest + 1.0))
-    return stats.bound(kind, p, inside, model) - _EQUAL
-
-
 def _sizes_at_bound(
+    candidates: Candidates, n: IntArray | None, *, p: FloatArray, **how: Any
+) -> Rows:
+    """Return one row per measure, level and list size, with the lists that reach the bound."""
+    along = {"p": p, "n": candidates.sizes(n)}
+    return measure_rows(candidates, n, _lists_at_bound, along, p=p, **how)
+
+
+def _lists_at_bound(
     ranking: stats.Ranking,
     _: Candidates,
     *,
@@ -453,24 +417,20 @@ def _sizes_at_bound(
     """Return true positives and whether they reach the bound: (group, measure, p, n)."""
     lists, size = ranking.nbest(n, ties), random_tests.pool_of(ranking, pool)
     *rows, longest = lists.tp.shape
-    shape = (*rows, p.size, longest)
-    reached = np.zeros(shape, dtype=bool)
-    # groups of equal size share bounds; bounds for small groups are cached across calls
-    needed = _cached_bound
-    if longest > _MOST_CACHED:
-        needed = cache(_cached_bound.__wrapped__)
-    for row in np.ndindex(*rows):
-        model = Finite(float(size.total[row]), float(size.positive[row]))
-        below = slice(min(max(int(model.total) - 1, 0), longest))
-        for level in range(p.size):
-            least = needed(bound, float(p[level]), longest, model)
-            reached[(*row, level, below)] = lists.tp[(*row, below)] >= least
-    tp, exists = (np.broadcast_to(x[..., np.newaxis, :], shape) for x in (lists.tp, lists.exists))
-    return {"tp": tp, "reached": reached, "exists": exists}
+    # groups of equal size share bounds; the list of all candidates has none
+    sizes, back = unique_rows(size.total.ravel(), size.positive.ravel())
+    least = np.full((sizes[0].size, p.size, longest), np.inf)
+    for place, (total, positive) in enumerate(zip(*(x.tolist() for x in sizes), strict=True)):
+        model, inside = Finite(float(total), float(positive)), np.arange(1.0, total)[:longest]
+        for level, at in enumerate(p.tolist()):
+            least[place, level, : inside.size] = stats.bound(bound, at, inside, model) - _EQUAL
+    tp = np.broadcast_to(lists.tp[..., np.newaxis, :], (*rows, p.size, longest))
+    exists = np.broadcast_to(lists.exists[..., np.newaxis, :], tp.shape)
+    return {"tp": tp, "reached": tp >= least[back].reshape(tp.shape), "exists": exists}
 
 
-def _runs_above_bound(rows: Rows, _: Sequence[Hashable], *, shortest: int) -> Rows:
-    """Return the maximal runs of rows that reach the bound and are long enough."""
+def _runs_above_bound(rows: Rows, _: Sequence[Hashable]) -> Rows:
+    """Return the maximal runs of two or more rows that reach the bound."""
     reached = rows["reached"]
     # a run ends if the group, measure or level changes, or if the count is below the bound
     fresh = np.ones(reached.size, dtype=bool)
@@ -479,7 +439,7 @@ def _runs_above_bound(rows: Rows, _: Sequence[Hashable], *, shortest: int) -> Ro
         fresh[1:] |= rows[name][1:] != rows[name][:-1]
     start = np.flatnonzero(fresh)
     stop = np.append(start[1:], reached.size)[: start.size]
-    kept = reached[start] & (stop - start >= shortest)
+    kept = reached[start] & (stop - start >= 2)
     first, last = start[kept], stop[kept] - 1
     return {
         GROUP: rows[GROUP][first],
@@ -496,31 +456,10 @@ def _runs_above_bound(rows: Rows, _: Sequence[Hashable], *, shortest: int) -> Ro
 SIMULTANEOUS_COLUMNS = ("p", "n", "expected", "critical", "local_level", "attainable")
 
 
-def _rows_of_envelope(
-    candidates: Candidates, n: IntArray | None, *, levels: FloatArray, pool: Any
-) -> Rows:
-    """Return one row per p and n of the envelope for lists from each pool."""
-    along = {"p": levels, "n": candidates.sizes(n)}
-    cached = len(candidates.group) > 1 and along["n"].size <= _MOST_CACHED
-    with progress_bar(total=None, what="trying levels", unit="boundaries") as step:
-        of_lists = partial(_envelope_columns, cached=cached, step=step)
-        return rows_of_pools(candidates, along, pool, of_lists, most=0)
-
-
-@lru_cache(maxsize=64)
-def _cached_envelope(alpha: float, n: bytes, model: Finite) -> Envelope:
-    """Return an envelope, cached for groups of equal size across chunks."""
-    return envelope(alpha, np.frombuffer(n), model)
-
-
-def _envelope_columns(
-    alpha: float, n: IntArray, model: Finite, *, cached: bool, step: Callable[[int], object]
-) -> dict[str, AnyArray]:
+def _envelope_columns(alpha: float, n: IntArray, model: Population) -> dict[str, AnyArray]:
     """Return the envelope for lists from one pool."""
     lists = n.astype(float)
-    if cached:
-        found = _cached_envelope(alpha, lists.tobytes(), model)
-    else:
+    with progress_bar(total=None, what="trying levels", unit="boundaries") as step:
         found = envelope(alpha, lists, model, step)
     return {
         "expected": n * model.prior,

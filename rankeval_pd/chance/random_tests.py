@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from functools import partial
 from typing import Any, Literal, NamedTuple, Unpack, cast
 
@@ -16,7 +15,7 @@ import pandas as pd
 from rankeval_pd import doors, errors
 from rankeval_pd.decisions import GROUP, GroupCells, Rows
 from rankeval_pd.doors import Candidates, Data, Shares
-from rankeval_pd.errors import brief, check_choice
+from rankeval_pd.errors import brief
 from rankeval_pd.lists.groups import of_rows, random_p
 from rankeval_pd.options import Capabilities, can, with_roles
 from rankeval_pd.roles import ListSizes, PopulationKind, RankingRoles, Roles, TailMethod
@@ -26,7 +25,6 @@ from rankeval_pd.stats import (
     FloatArray,
     Infinite,
     IntArray,
-    NBest,
     Population,
     Ranking,
     Size,
@@ -41,7 +39,6 @@ from rankeval_pd.stats import (
 from rankeval_pd.stats import tails as hypergeometric_tails
 from rankeval_pd.stats.random_model import (
     EVERY,
-    averaged_tails,
     bounds,
     parametric_bound,
     simultaneous_p_values,
@@ -60,11 +57,7 @@ def chosen_pool(pool: Any, roles: Mapping[str, Any], population: str = "finite")
             return "retrieved"
         return "all"
     if isinstance(pool, str):
-        if pool not in ("retrieved", "all"):
-            raise ValueError(
-                f"pool={pool!r}: pass 'retrieved', 'all', or the number of documents in the"
-                " collection."
-            )
+        errors.check_choice("pool", pool, ("retrieved", "all"))
         if pool == "retrieved" and not ends:
             raise ValueError(
                 "pool='retrieved' requires that missing scores mean 'not retrieved'. Pass"
@@ -72,15 +65,10 @@ def chosen_pool(pool: Any, roles: Mapping[str, Any], population: str = "finite")
             )
         return cast("Pool", pool)
     size = errors.check_count("pool", pool)
-    if size >= 2**53:
+    if population != "finite" or size >= 2**53:
         raise ValueError(
-            f"pool={size} is too large to be exact in float64. Pass a number below 2**53, or"
-            " population='infinite' for a larger collection."
-        )
-    if population != "finite":
-        raise ValueError(
-            f"pool={size} is the size of a finite collection, which contradicts"
-            f" population={population!r}. Omit one of the two."
+            f"pool={size} is the size of a finite collection, below 2**53. Omit population, or omit"
+            " pool and pass population='infinite'."
         )
     return size
 
@@ -190,40 +178,26 @@ def random_bound_for(
     0  0.1   5  0.931183         2      1.721096    1.582719         3        True
     1  0.1  10  1.862365         3      2.988192    2.982536         4        True
     """
-    _check_population(n_candidates, n_positive, prior)
-    model: Population
-    total = None
+    for name, number in (("n_candidates", n_candidates), ("n_positive", n_positive)):
+        if number is not None:
+            errors.check_count(name, number, 0)
     if prior is not None:
-        share = 0.0
-        number = isinstance(prior, int | float | np.number) and prior is not False
-        if not number or prior != 0:
-            share = errors.check_share("prior", prior, one=True)
-        model = Infinite(share)
-    else:
-        total = check_whole("n_candidates", n_candidates)
-        positive = check_whole("n_positive", n_positive)
-        if positive > total or total < 1:
-            raise ValueError(
-                f"n_positive={positive} of n_candidates={total}: there must be at least one"
-                " candidate, and no more positives than candidates. Pass n_candidates before"
-                " n_positive."
-            )
-        model = population_model(population, float(total), float(positive))
-    levels, wanted = errors.check_shares("p", p, one=True), doors.check_n(n)
-    if not isinstance(wanted, np.ndarray) and total is None:
+        errors.check_number("prior", prior)
+    model = _published_population(n_candidates, n_positive, prior, population)
+    levels, sizes = errors.check_shares("p", p, one=True), doors.check_n(n)
+    if not isinstance(sizes, np.ndarray) and n_candidates is None:
         raise ValueError(
             f"n={n!r} needs a finite number of candidates, but the population is infinite. Pass"
             " whole numbers."
         )
     shares: dict[str, FloatArray] = {}
-    if isinstance(wanted, Shares):
-        sizes, shares = wanted.of(total or 0), {"share": wanted.values}  # noqa: PD011
-    elif wanted is None:
-        sizes = np.arange(1, (total or 0) + 1)
-    else:
-        sizes = wanted
+    if isinstance(sizes, Shares):
+        shares = {"share": sizes.values}  # noqa: PD011
+        sizes = sizes.of(n_candidates or 0)
+    elif sizes is None:
+        sizes = np.arange(1, (n_candidates or 0) + 1)
     if isinstance(model, Finite):
-        doors.check_not_above(sizes, total or 0)
+        doors.check_not_above(sizes, n_candidates or 0)
     parts = []
     for level in levels.tolist():
         columns = {"p": level, "n": sizes, **bound_columns(level, sizes, model), **shares}
@@ -245,27 +219,6 @@ def bound_columns(p: float, n: IntArray, model: Population) -> dict[str, AnyArra
     }
 
 
-def _check_population(n_candidates: Any, n_positive: Any, prior: Any) -> None:
-    """Raise a ValueError unless either the two numbers or the prevalence are passed."""
-    if prior is not None and (n_candidates is not None or n_positive is not None):
-        raise ValueError(
-            f"prior={prior!r} replaces n_candidates and n_positive. Omit prior, or omit"
-            " n_candidates and n_positive."
-        )
-    if prior is None and (n_candidates is None or n_positive is None):
-        raise ValueError(
-            f"n_candidates={n_candidates!r}, n_positive={n_positive!r}: pass both numbers, or only "
-            "the share of positives, prior=..."
-        )
-
-
-def check_whole(argument: str, value: Any) -> int:
-    """Return the value as a count, or raise an error if the value is not a count."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or value < 0:
-        raise ValueError(f"{argument}={value!r}: pass a whole number of at least 0.")
-    return int(value)
-
-
 @errors.checked_call
 def random_pvalue(
     tp: npt.ArrayLike,
@@ -273,8 +226,8 @@ def random_pvalue(
     *,
     n_candidates: Any = None,
     n_positive: Any = None,
+    n_queries: int | None = None,
     method: TailMethod = "discrete",
-    strict: bool = False,
     population: PopulationKind = "finite",
     prior: Any = None,
     log: bool = False,
@@ -288,13 +241,15 @@ def random_pvalue(
         impossible count, the probability is 0 or 1.
     n : int or array of int
         Size of the list.
+    n_queries : int, optional
+        Number of queries (or reviewers, or samples) whose mean number of true positives is ``tp``.
+        The rankings for the queries are random and independent. If the mean was rounded, pass the
+        smallest mean that rounds to it, such as 5.65 for 5.7. The other numbers can have one value
+        per query.
     method : {"discrete", "interpolated", "parametric"}
         The exact tail probability, its interpolation between integers (Macskassy 2005), or the
-        continuous binomial tail probability. The binomial tail is used for both populations.
-    strict : bool
-        Whether to return P(X > floor(tp)), as in Macskassy (2005). By default, the function returns
-        P(X >= tp), the standard p-value. For a fractional tp the two discrete values are equal. By
-        default Macskassy's interpolated and parametric curves are evaluated at tp - 1.
+        continuous binomial tail probability. The binomial tail is used for both populations. A mean
+        over queries has the exact probability.
     n_candidates, n_positive, population, prior
         As in :func:`random_bound_for`. The numbers can be arrays.
     log : bool
@@ -303,78 +258,99 @@ def random_pvalue(
     Returns
     -------
     float or array
-        A float if all arguments are scalars. Arrays are broadcast.
+        P(X >= tp), the standard p-value; a float if all arguments are scalars. Arrays are
+        broadcast. Macskassy's (2005) p-value, P(X > tp), is that of tp + 1.
+
+    Notes
+    -----
+    With ``n_queries``, the p-value is that of the sum, computed from the exact convolution of the
+    queries' distributions. Macskassy's (2005) Tables 3 and 4 treat a mean as if it came from a
+    single list.
 
     References
     ----------
-    Macskassy (2005), section 2.1, Eqs 8 and 9 (corrected), Table 2.
+    Macskassy (2005), section 2.1, Eqs 8 and 9 (corrected), Tables 2 to 4.
 
     Examples
     --------
     >>> import rankeval_pd
     >>> stocks = {"n_candidates": 16769, "n_positive": 3123}
-    >>> round(rankeval_pd.random_pvalue(2, 5, **stocks, strict=True), 3)  # Table 2
-    0.048
-    >>> round(rankeval_pd.random_pvalue(2, 5, **stocks), 3)
+    >>> round(rankeval_pd.random_pvalue(2, 5, **stocks), 3)  # Table 2
     0.235
+    >>> round(rankeval_pd.random_pvalue(2 + 1, 5, **stocks), 3)  # as printed
+    0.048
+
+    In Table 3, 15 reviewers find 5.7 relevant papers among 10 on average (p = 0.079). In total 47
+    of 117 papers are relevant:
+
+    >>> p = rankeval_pd.random_pvalue(5.65, 10, n_candidates=117, n_positive=47, n_queries=15)
+    >>> print(f"{p:.3g}")
+    1.59e-05
     """
-    _check_population(n_candidates, n_positive, prior)
-    for name, value in (("tp", tp), ("n", n), ("prior", prior)):
-        if value is not None and np.asarray(value).dtype.kind not in "iuf":
-            raise TypeError(f"{name}={value!r}: pass a number, or an array of numbers.")
     given = {"tp": tp, "n": n, "n_candidates": n_candidates, "n_positive": n_positive}
-    if prior is not None:
-        given, population = {"tp": tp, "n": n, "prior": prior}, "infinite"
-    shapes = {name: np.shape(values) for name, values in given.items()}
-    try:
-        count, size, *others = np.broadcast_arrays(*given.values())
-    except ValueError:
-        shown = ", ".join(f"{name} of shape {shape}" for name, shape in shapes.items() if shape)
+    given = {name: x for name, x in (given | {"prior": prior}).items() if x is not None}
+    if n_queries is None:
+        errors.check_together(**given)
+    model = _published_population(n_candidates, n_positive, prior, population)
+    count, size = _numbers("tp", tp), _numbers("n", n, whole=True)
+    if isinstance(model, Finite) and np.any(size > model.total):
         raise ValueError(
-            f"{shown}: the shapes do not match. Pass the same number of values for each argument,"
-            " or a single number."
-        ) from None
-    if prior is not None:
-        [share] = others
-        total = positive = np.zeros(count.shape)
-        if not ((share >= 0) & (share <= 1)).all():
-            raise ValueError(f"prior={prior!r}: pass the share of positives, a number from 0 to 1.")
-    else:
-        total, positive = others
-        check_random_counts(size, total, positive, finite=population == "finite")
-        share = positive / np.maximum(total, 1)
-    numbers = [np.asarray(x, dtype=float) for x in (count, size, total, positive, share)]
-    count, size, total, positive, share = numbers
-    if not np.isfinite(count).all() or (size < 0).any() or (size != np.floor(size)).any():
-        raise ValueError(
-            f"tp={tp!r}, n={n!r}: pass a finite number for tp, and a whole number of at least 0 for"
-            " n."
+            f"n={brief(n)} exceeds n_candidates={brief(n_candidates)}. To allow any n, pass"
+            " population='infinite'."
         )
-    # all three methods compute P(X > at), and P(X >= tp) is P(X > tp - 1)
-    if method == "discrete" and not strict:
-        count = np.ceil(count)
-    at = count - float(not strict)
-    if method == "parametric":
-        # I_z(x + 1, n - x), which is 1 for x <= -1 or z = 1, and 0 for x >= n
-        log_p = np.where((at <= -1.0) | ((at < size) & (share == 1.0)), 0.0, -np.inf)
-        inside = (at > -1.0) & (at < size) & (share > 0.0) & (share < 1.0)
-        log_p[inside] = log_betainc(at[inside] + 1.0, size[inside] - at[inside], share[inside])
+    if n_queries is not None:
+        log_p = _log_p_of_mean(count, size, model, n_queries)
     else:
-        whole = np.floor(at)
-        if population == "infinite":
-            log_tail = partial(tails_of_binomial, n=size, z=share)
-        else:
-            log_tail = partial(hypergeometric_tails, total=total, positive=positive, n=size)
-        log_p = log_tail(whole).gt
-        if method == "interpolated":
-            rest, next_p = at - whole, log_tail(whole + 1.0).gt
-            with np.errstate(divide="ignore"):
-                both = np.logaddexp(np.log1p(-rest) + log_p, np.log(rest) + next_p)
-            log_p = np.where(rest == 0.0, log_p, both)
+        if method == "discrete":
+            count = np.ceil(count)
+        log_p = log_tail(count - 1.0, size, model, method)
     result = np.exp(log_p)
     if log:
-        result = np.asarray(log_p) / LOG_10
+        result = log_p / LOG_10
     return number_or_array(result)
+
+
+def log_tail(at: FloatArray, n: FloatArray, model: Population, method: str) -> FloatArray:
+    """Return log P(X > at), by one of the methods."""
+    if method == "parametric":
+        at, n, prior = np.broadcast_arrays(at, n, model.prior)
+        # I_z(x + 1, n - x), which is 1 for x <= -1 or z = 1, and 0 for x >= n
+        log_p = np.where((at <= -1.0) | ((at < n) & (prior == 1.0)), 0.0, -np.inf)
+        inside = (at > -1.0) & (at < n) & (prior > 0.0) & (prior < 1.0)
+        log_p[inside] = log_betainc(at[inside] + 1.0, n[inside] - at[inside], prior[inside])
+        return np.asarray(log_p)
+    whole = np.floor(at)
+    log_p = model.tails(whole, n).gt
+    if method == "interpolated":
+        rest, next_p = at - whole, model.tails(whole + 1.0, n).gt
+        with np.errstate(divide="ignore"):
+            between = np.logaddexp(np.log1p(-rest) + log_p, np.log(rest) + next_p)
+        log_p = np.where(rest == 0.0, log_p, between)
+    return log_p
+
+
+def _log_p_of_mean(
+    mean: FloatArray, n: FloatArray, model: Population, n_queries: int
+) -> FloatArray:
+    """Return log P(sum >= n_queries * mean) for lists of several queries."""
+    queries = errors.check_count("n_queries", n_queries)
+    given = {"n": n, "n_candidates": np.ones(()), "n_positive": np.asarray(model.prior)}
+    population = "infinite"
+    if isinstance(model, Finite):
+        population = "finite"
+        given |= {"n_candidates": model.total, "n_positive": model.positive}
+    for name, values in given.items():
+        if np.shape(values) not in ((), (1,), (queries,)):
+            raise ValueError(
+                f"{name} has {np.size(values)} values for n_queries={queries}. Pass one value, or "
+                "one per query."
+            )
+    lists = [np.broadcast_to(x, (queries,)) for x in given.values()]
+    result = np.empty(mean.shape)
+    for where in np.ndindex(mean.shape):
+        count = math.ceil(queries * mean[where] - 1e-9)  # a product that is nearly whole is whole
+        result[where] = sum_tails(count, *lists, population).ge
+    return result
 
 
 def number_or_array(values: Any) -> Any:
@@ -384,127 +360,44 @@ def number_or_array(values: Any) -> Any:
     return values
 
 
-@errors.checked_call
-def random_pvalue_mean(
-    mean_tp: npt.ArrayLike,
-    n: npt.ArrayLike,
-    *,
-    n_candidates: npt.ArrayLike,
-    n_positive: npt.ArrayLike,
-    n_queries: int,
-    decimals: int | None = None,
-) -> Any:
-    """Return the probability that random rankings for several queries reach a mean.
-
-    Parameters
-    ----------
-    mean_tp : float or array
-        Mean number of true positives in the lists of all queries (or reviewers, or samples).
-    n, n_candidates, n_positive : int or array of int
-        Size of the list, number of candidates, and number of true positives. Pass one value per
-        query if the queries differ.
-    n_queries : int
-        Number of queries.
-    decimals : int, optional
-        Number of decimal places in the published mean. By default, the mean is exact.
-
-    Returns
-    -------
-    float or array
-        P(S >= s). S is the sum of true positives over queries whose rankings are random and
-        independent. s is n_queries * mean_tp, rounded up unless this product is an integer to
-        within 1e-9. With ``decimals``, s is the smallest sum whose mean rounds to the published
-        mean. Exact halves can round up or down, so the p-value is the largest possible value.
-
-    Raises
-    ------
-    ValueError
-        If no sum over ``n_queries`` queries has a mean that rounds to ``mean_tp``.
-
-    Notes
-    -----
-    The p-value is computed from the exact convolution of the queries' hypergeometric distributions.
-    Relative errors are about 1e-12.
-
-    References
-    ----------
-    Macskassy (2005), Tables 3 and 4, which treat a mean as if it came from a single list.
-
-    Examples
-    --------
-    In Table 3, 15 reviewers find 5.7 relevant papers among 10 on average (p = 0.079). In total 47
-    of 117 papers are relevant:
-
-    >>> import rankeval_pd
-    >>> p = rankeval_pd.random_pvalue_mean(
-    ...     5.7, 10, n_candidates=117, n_positive=47, n_queries=15, decimals=1
-    ... )
-    >>> print(f"{p:.3g}")
-    1.59e-05
-    """
-    queries = check_whole("n_queries", n_queries)
-    if queries < 1:
+def _published_population(
+    n_candidates: Any, n_positive: Any, prior: Any, population: str
+) -> Population:
+    """Return the population with these numbers, or with the prevalence alone."""
+    whole = n_candidates is not None, n_positive is not None
+    if whole != (prior is None, prior is None):
         raise ValueError(
-            f"n_queries={n_queries!r}: a mean needs at least one query. Pass the number of queries."
+            f"n_candidates={n_candidates!r}, n_positive={n_positive!r}, prior={prior!r}: pass both "
+            "numbers, or only the share of positives, prior=..."
         )
-    given = {"n": n, "n_candidates": n_candidates, "n_positive": n_positive}
-    for name, values in given.items():
-        if np.shape(values) not in ((), (1,), (queries,)):
-            raise ValueError(
-                f"{name} has {np.size(values)} values for n_queries={queries}. Pass one value, or "
-                "one per query."
-            )
-    errors.check_memory(3 * queries, f"n_queries={queries} queries", "Pass fewer.")
-    sizes, total, positive = (np.broadcast_to(np.asarray(x), (queries,)) for x in given.values())
-    check_random_counts(sizes, total, positive, finite=True)
-    means = np.asarray(mean_tp)
-    if means.dtype.kind not in "iuf" or not np.isfinite(means).all():
-        raise TypeError(f"mean_tp={mean_tp!r}: pass a number, or an array of numbers.")
-    result = np.empty(means.shape)
-    for where in np.ndindex(means.shape):
-        count = _smallest_sum(float(means[where]), queries, decimals)
-        result[where] = np.exp(sum_tails(count, sizes, total, positive, "finite").ge)
-    return number_or_array(result)
-
-
-def _smallest_sum(mean: float, queries: int, decimals: int | None) -> float:
-    """Return the smallest sum whose mean equals ``mean`` or rounds to ``mean``."""
-    if decimals is None:
-        nearest = round(queries * mean)
-        if abs(queries * mean - nearest) <= 1e-9:
-            return float(nearest)
-        return float(math.ceil(queries * mean))
-    # use fractions, so that float rounding cannot change the result
-    unit = Fraction(1, 10 ** check_whole("decimals", decimals))
-    printed = round(Fraction(mean) / unit) * unit
-    if abs(float(printed) - mean) > 1e-9:
+    if prior is not None:
+        share = _numbers("prior", prior)
+        if not ((share >= 0.0) & (share <= 1.0)).all():
+            raise ValueError(f"prior={prior!r}: pass the share of positives, a number from 0 to 1.")
+        return Infinite(share)
+    total = _numbers("n_candidates", n_candidates, whole=True)
+    positive = _numbers("n_positive", n_positive, whole=True)
+    if (positive > total).any():
         raise ValueError(
-            f"mean_tp={mean!r} has more decimal places than decimals={decimals!r}. Pass the number"
-            " of printed decimal places, or None if the mean is exact."
+            f"n_positive={brief(n_positive)} exceeds n_candidates={brief(n_candidates)}. Pass"
+            " n_candidates before n_positive."
         )
-    smallest = math.ceil((printed - unit / 2) * queries)
-    if smallest > (printed + unit / 2) * queries:
-        raise ValueError(
-            f"mean_tp={mean!r}: with n_queries={queries} and decimals={decimals!r}, no counts have"
-            f" this mean (the nearest means are {(smallest - 1) / queries:.6g} and"
-            f" {smallest / queries:.6g}). Check mean_tp and n_queries."
-        )
-    return float(smallest)
+    return population_model(population, total, positive)
 
 
-def check_random_counts(n: AnyArray, total: AnyArray, positive: AnyArray, *, finite: bool) -> None:
-    """Raise a ValueError if the counts are invalid or contradict each other."""
-    for name, values in (("n", n), ("n_candidates", total), ("n_positive", positive)):
-        whole = values.dtype.kind in "iuf" and (values == np.floor(values)).all()
-        if not whole or (values < 0).any():
-            raise ValueError(
-                f"{name}={brief(values)}: pass counts, which must be nonnegative integers."
-            )
-    if (positive > total).any() or (finite and (n > total).any()):
-        raise ValueError(
-            f"n={brief(n)}, n_candidates={brief(total)}, n_positive={brief(positive)}: n and "
-            "n_positive cannot exceed n_candidates. To allow any n, pass population='infinite'."
-        )
+def _numbers(name: str, values: Any, *, whole: bool = False) -> FloatArray:
+    """Return finite numbers, or whole numbers of at least 0, as floats."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "iuf":
+        raise TypeError(f"{name}={brief(values)}: pass a number, or an array of numbers.")
+    wrong = ~np.isfinite(array)
+    if whole:
+        wrong |= (array < 0) | (array != np.floor(array))
+    if wrong.any():
+        allowed = "counts: whole numbers of at least 0" if whole else "finite numbers"
+        raise ValueError(f"{name}={brief(values)}: pass {allowed}.")
+    numbers: FloatArray = array.astype(float)[()]  # a population of one number is a scalar's
+    return numbers
 
 
 LOG_10 = math.log(10.0)
@@ -537,12 +430,19 @@ TEST_COLUMNS = (
     *("p_adjusted", "n_pool"),
 )
 _COMBINED = ("n_groups", "n_left_out")
-ADJUSTMENTS = (None, "envelope")
+_WHOLE_GROUPS = (
+    "Candidates are not in random order if whole groups are sampled: omit one of the two."
+)
+_ALONE = (
+    ("combine", "adjust", "Adjust the p-values of the groups, or combine the groups at one n."),
+    ("groups", "adjust", _WHOLE_GROUPS),
+    ("groups", "combine", _WHOLE_GROUPS),
+    ("groups", "pool", _WHOLE_GROUPS),
+)
 
 
 @Capabilities(
     rankings="Is it better than chance?",
-    any_ties=True,
     ends=True,
     heads=True,
     clusters=True,
@@ -557,11 +457,10 @@ def random_test(
     data: Data,
     n: ListSizes = None,
     *,
-    adjust: str | None = None,
+    adjust: Literal["envelope"] | None = None,
     combine: bool = False,
     population: PopulationKind = "finite",
     pool: Pool | None = None,
-    n_candidates: int | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
     """Test whether n-best lists contain more true positives than random lists.
@@ -583,8 +482,6 @@ def random_test(
         chance. "all" means all candidates in the data. Pass a number to compare the measure with
         random draws from a collection of this size that contains no other true positives. The
         default is "retrieved" with ``missing="absent"`` and "all" otherwise.
-    n_candidates : int, optional
-        Former name for a numeric ``pool``.
 
     Returns
     -------
@@ -607,11 +504,6 @@ def random_test(
           minus the prevalence. The variance is estimated between groups;
         * ``n_groups``, ``n_left_out``, with ``combine`` only: the numbers of groups with and
           without size-n lists. ``tp`` can decrease from one n to the next if ``n_groups`` changes.
-
-        With ``ties="expected"``, ``tp`` is the mean over the orders of equal scores, and the
-        p-values are exact for this mean under random labels. With "best" and "worst", the p-values
-        treat the count in the best or worst order as an ordinary list. With "best" and "worst", the
-        p-values are only bounds, because the order depends on the labels.
 
     Notes
     -----
@@ -647,44 +539,20 @@ def random_test(
       measure  n  tp  expected  lift   p_value
     0      G2  2   2       1.0   2.0  0.166667
     """
-    check_choice("adjust", adjust, ADJUSTMENTS)
     sizes, chosen = doors.check_n(n), Roles.of(roles)
-    ties, clustered = chosen.ties, chosen.groups is not None
-    if pool is None:
-        pool = n_candidates
-    pool = chosen_pool(pool, roles, population)
     errors.check_flag("combine", combine)
-    if combine and adjust is not None:
-        raise ValueError(
-            f"combine=True with adjust={adjust!r}: there is no simultaneous envelope for the sum"
-            " over groups. Adjust the p-values of the groups, or combine the groups at a single n"
-            " chosen in advance."
-        )
+    clustered = chosen.groups is not None
+    pool = chosen_pool(pool, roles, population)
+    asked = {"adjust": adjust, "combine": combine or None, "groups": chosen.groups, "pool": pool}
+    if pool == "all":
+        del asked["pool"]
+    errors.refuse_combinations(asked, _ALONE)
     if combine and isinstance(sizes, Shares):
         raise ValueError(
             f"combine=True with n={n!r}: a fraction gives lists of different sizes in groups of"
             " different sizes. Pass whole numbers."
         )
-    if ties == "expected" and (combine or adjust is not None):
-        raise ValueError(
-            f"ties='expected' with combine={combine!r}, adjust={adjust!r}: combined and adjusted"
-            " tests need counts, but ties='expected' averages over orders of equal scores. Pass"
-            " ties='shared'."
-        )
-    if clustered:
-        for name, value, refused in (
-            ("adjust", adjust, adjust is not None),
-            ("combine", combine, combine),
-            ("pool", pool, pool != "all"),
-            ("ties", ties, ties not in ("shared", "error")),
-        ):
-            if refused:
-                raise ValueError(
-                    f"groups with {name}={value!r}: {name} assumes that individual candidates, not"
-                    " whole groups, are in random order. Omit one of the two."
-                )
-    model = _Model(population, adjust, ties, pool)
-    options = {"population": population, "ties": ties, "adjust": adjust}
+    model = _Model(population, adjust, chosen.ties, pool)
     columns = tuple(x for x in TEST_COLUMNS if adjust or x != "p_adjusted")
     together = None
     if combine:
@@ -702,7 +570,13 @@ def random_test(
         able_with(can(random_test, heads=not (combine or clustered)), pool),
         n=sizes,
         combine=together,
-        attrs={**options, "combine": combine, "pool": pool},
+        attrs={
+            "population": population,
+            "ties": chosen.ties,
+            "adjust": adjust,
+            "combine": combine,
+            "pool": pool,
+        },
     )
     if pool == "retrieved" and not (combine or sizes is None):
         warn_of_whole_lists(result["n_pool"].to_numpy(), result["n"].to_numpy())
@@ -751,11 +625,9 @@ def _test_columns(
         expected = inside * np.true_divide(positive, total)
         lift = lists.tp / expected
     if model.population == "finite":
-        tails = hypergeometric_tails(np.floor(lists.tp), np.maximum(total, 1), positive, inside)
+        tails = hypergeometric_tails(lists.tp, np.maximum(total, 1), positive, inside)
     else:
-        tails = tails_of_binomial(np.floor(lists.tp), n, positive / np.maximum(total, 1))
-    if model.ties == "expected":
-        _average_ties(lists, n, size, model.population, tails)
+        tails = tails_of_binomial(lists.tp, n, positive / np.maximum(total, 1))
     columns = {
         "tp": lists.tp,
         "expected": expected,
@@ -867,17 +739,3 @@ def _combined_test(
         "n_left_out": (here > 0).sum(axis=-1) - counted,
     }
     return doors.rows_at(columns, counted > 0)
-
-
-def _average_ties(lists: NBest, n: IntArray, size: Size, population: str, tails: Tails) -> None:
-    """Set exact tail probabilities for lists that end inside a tied block."""
-    for row in np.ndindex(lists.tp.shape[:-1]):
-        model = population_model(population, float(size.total[row]), float(size.positive[row]))
-        cut = np.flatnonzero((lists.tied[row] > 0) & lists.exists[row])
-        blocks = np.stack([x[row][cut] for x in lists.block], axis=-1).astype(np.int64)
-        each, of_block = np.unique(blocks, axis=0, return_inverse=True)
-        for number, (above, tp_above, block, tp) in enumerate(each.tolist()):
-            at = (*row, cut[of_block == number])
-            of_ties = averaged_tails(above, tp_above, block, tp, n[at[-1]] - above, model)
-            tails.ge[at], tails.gt[at] = of_ties
-            tails.mid[at] = np.logaddexp(*of_ties) - math.log(2.0)

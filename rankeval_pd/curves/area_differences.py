@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from typing import Any, Unpack
 
@@ -10,15 +10,13 @@ import numpy as np
 
 from rankeval_pd import decisions, doors, stats
 from rankeval_pd.curves.areas import (
-    EQUAL,
     AreaOptions,
-    gap_columns,
+    Columns,
     of_precision_gap,
     precision_gap,
     spread_of,
     t_and_p,
 )
-from rankeval_pd.curves.early_retrieval import positive_number, rate_range, turned_over
 from rankeval_pd.decisions import Interval, Rows
 from rankeval_pd.doors import Data
 from rankeval_pd.errors import check_choice, check_margin, check_share, progress_bar
@@ -27,127 +25,12 @@ from rankeval_pd.roles import (
     Adjustment,
     AdjustOver,
     Alternative,
+    AreaKind,
     AreaTest,
-    ComparedKind,
-    EqualScores,
     RankingRoles,
     Roles,
 )
-from rankeval_pd.stats import AnyArray, BoolArray, FloatArray, IntArray, Limits, Ranking, areas
-
-# ---- Differences between two measures in partial area, BEDROC and enrichment factor
-
-EARLY_KINDS = ("partial", "bedroc", "enrichment")
-
-
-def early_options(kind: str, fpr: Any, tpr: Any, share: Any, bedroc_alpha: float) -> dict[str, Any]:
-    """Check and return the options for a kind; reject options for other kinds."""
-    owners = {"fpr": (fpr, "partial"), "tpr": (tpr, "partial"), "share": (share, "enrichment")}
-    for name, (value, own) in owners.items():
-        if value is not None and kind != own:
-            raise ValueError(
-                f"{name}={value!r} applies only to kind={own!r}, not kind={kind!r}. Omit {name}."
-            )
-    if kind == "partial":
-        limits, turned = rate_range(fpr, tpr)
-        return {"limits": limits, "turned": turned}
-    if kind == "bedroc":
-        return {"alpha": positive_number("bedroc_alpha", bedroc_alpha)}
-    if share is None:
-        raise ValueError(
-            "kind='enrichment': pass the share of candidates at the top of the list, such as"
-            " share=0.01."
-        )
-    return {"share": check_share("share", share, one=True)}
-
-
-def _share_of(ranking: Ranking, kind: str, options: Mapping[str, Any]) -> areas.Influence:
-    if kind == "bedroc":
-        return areas.bedroc_influence(ranking, options["alpha"])
-    if kind == "enrichment":
-        return areas.found_early(ranking, options["share"])
-    return areas.area_between(ranking, *options["limits"])
-
-
-_OF_ONE = ("area", "error", "freedom", "positive", "added", "added_error", "added_positive")
-
-
-def early_gap(
-    a: Ranking,
-    b: Ranking,
-    cluster: IntArray | None = None,
-    *,
-    alternative: str,
-    kind: str,
-    options: Mapping[str, Any],
-) -> dict[str, AnyArray]:
-    """Return the columns (group, pair) of two values of early retrieval and their difference."""
-    if options.get("turned"):
-        a, b = turned_over(a), turned_over(b)
-    columns: dict[str, AnyArray] = {}
-    both = [_share_of(ranking, kind, options) for ranking in (a, b)]
-    for side, ranking, one in zip("ab", (a, b), both, strict=True):
-        more = _share_of(areas.with_end_pairs(ranking), kind, options)
-        own, added = spread_of(one, cluster, warned=""), spread_of(more, None, warned="")
-        values = (
-            *(one.value, own.error, own.least_freedom, own.positive),
-            *(more.value, added.error, added.positive),
-        )
-        columns |= {f"{name}_{side}": x for name, x in zip(_OF_ONE, values, strict=True)}
-    total, true = a.size
-    base, factor, freedom = np.zeros(()), np.ones(()), np.full(true.shape, np.inf)
-    if kind == "partial":
-        low, high = options["limits"]
-        freedom = (high - low) * (total - true) - 1.0  # a narrow range contains few candidates
-        least = 0.5 * (low + high)  # standardize the area as McClish does
-        base, factor = np.array(0.5 - 0.5 * least / (1.0 - least)), np.array(0.5 / (1.0 - least))
-    if kind == "enrichment":
-        factor = total / np.ceil(options["share"] * total - 1e-9)
-    else:
-        true, total = np.zeros_like(true), np.zeros_like(total)
-    columns |= gap_columns(a, b, both[0].minus(both[1]), cluster, alternative, freedom)
-    for name in ("difference", "se"):
-        columns[name] = factor * columns[name]
-    for name in ("area_a", "area_b"):
-        columns[name] = base + factor * columns[name]
-    return columns | {"base": base, "factor": factor, "true": true * 1.0, "total": total * 1.0}
-
-
-def _early_gap_limits(*columns: FloatArray, level: float) -> Limits:
-    """Return the limits for the difference, computed from the limits for each proportion."""
-    error, base, factor, freedom, alike, true, total, *sides = columns
-    shares, limits = [], []
-    for side in (sides[:7], sides[7:]):
-        value, own, free, positive, added, added_error, added_positive = side
-        free = np.minimum(free, freedom)
-        share = np.clip((value - base) / factor, 0.0, 1.0)
-        low, high = areas.logit_limits(share, own, free, positive, level)
-        lower, higher = areas.logit_limits(added, added_error, free, added_positive, level)
-        shares.append(share)
-        limits.append((np.fmin(low, lower), np.fmax(high, higher)))
-    spread = error / factor
-    variances = sides[1] ** 2, sides[8] ** 2, spread**2
-    gap, half = shares[0] - shares[1], areas.student_quantile(freedom, level) * spread
-    low, high = stats.correlated_limits(
-        (shares[0], shares[1]), (limits[0], limits[1]), variances, (gap - half, gap + half)
-    )
-    with np.errstate(divide="ignore"):  # a lift is at most one over the prevalence
-        most = np.fmin(factor, 1.0 / stats.clopper_pearson(true, total, level)[0])
-    low, high = (
-        np.where(alike, 0.0 * error, np.clip(factor * limit, -most, most)) for limit in (low, high)
-    )
-    return low, high
-
-
-OF_EARLY_GAP = Interval(
-    _early_gap_limits,
-    (
-        *("se", "base", "factor", "freedom", "alike", "true", "total"),
-        *(f"{name}_{side}" for side in "ab" for name in _OF_ONE),
-    ),
-)
-"""The interval for a difference in partial area, BEDROC or enrichment factor."""
-
+from rankeval_pd.stats import BoolArray, FloatArray, IntArray, Limits, Ranking, areas
 
 # ---- Differences in area between rankings of the same candidates
 
@@ -155,7 +38,7 @@ COMPARE_COLUMNS = (
     *("measure_a", "measure_b", "area_a", "area_b", "difference", "ci_low", "ci_high"),
     *("z", "p_value"),
 )
-PairOfRankings = Callable[..., dict[str, AnyArray]]
+PairOfRankings = Callable[..., Columns]
 _TOGETHER = 1_000_000  # placements kept in memory at once; about twenty arrays of this size exist
 
 
@@ -178,13 +61,8 @@ def compare_area(
     a: Hashable = None,
     b: Hashable = None,
     *,
-    kind: ComparedKind = "roc",
+    kind: AreaKind = "roc",
     test: AreaTest = "t",
-    fpr: float | tuple[float, float] | None = None,
-    tpr: float | tuple[float, float] | None = None,
-    share: float | None = None,
-    bedroc_alpha: float = 20.0,
-    equal: EqualScores = "block",
     alternative: Alternative = "two-sided",
     margin: float | None = None,
     adjust: Adjustment | None = None,
@@ -192,7 +70,7 @@ def compare_area(
     level: float = 0.95,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Compare ROC areas, average precision or early retrieval between measures.
+    """Compare areas under the ROC curve or average precision between measures.
 
     Parameters
     ----------
@@ -202,13 +80,8 @@ def compare_area(
         If you pass both, only this pair is compared. If you pass only ``a``, it is compared with
         every other measure. By default, all pairs are compared.
     kind
-        The quantity to compare: the area under the ROC curve or average precision (see
-        :func:`area`), or the value of :func:`partial_area`, :func:`bedroc` or :func:`enrichment`.
-        If the list for an enrichment factor splits a tie, the tied candidates count fractionally.
-    fpr, tpr, share, bedroc_alpha
-        Range of the partial area (see :func:`partial_area`), used by kind="partial"; fraction of
-        the candidates in the list, used by kind="enrichment"; weight of early ranks (see ``alpha``
-        in :func:`bedroc`).
+        The area under the ROC curve or average precision (see :func:`area`). To compare the top of
+        the lists, call ``compare(n=share, of="lift")``.
     test
         "t" uses DeLong's standard error and Student's distribution with Welch's degrees of freedom
         for the two classes. If a class has fewer than 5 candidates, the degrees of freedom are the
@@ -217,8 +90,6 @@ def compare_area(
         missing from a small sample. "delong" uses the normal distribution, as in pROC, and is too
         liberal if a class is small. Average precision allows only "t", with a standard error from
         influence values. The degrees of freedom are the size of the smaller class minus one.
-    equal
-        Treatment of equal scores in average precision (see :func:`area`).
     alternative, margin, adjust, level
         As in :func:`compare`, for the difference in area. "greater" means that a has the larger
         area. The p-value ``p_equivalence`` or ``p_noninferior`` is the level at which a one-sided
@@ -256,8 +127,7 @@ def compare_area(
     wide with 10 true positives and 1.3 times as wide with 100 (``width`` in ``area_laws.csv``). The
     test of average precision rejected at most 0.057 of true null hypotheses, and its interval had a
     coverage of at least 0.93 with 3 or more true positives but only 0.70 with 2
-    (``tests/simulations/average_precision.csv``). For the other kinds, the tests rejected at most
-    0.065. Cost: O(N log N) per measure, O(N) per pair.
+    (``tests/simulations/average_precision.csv``). Cost: O(N log N) per measure, O(N) per pair.
 
     References
     ----------
@@ -273,9 +143,6 @@ def compare_area(
     """
     if kind != "roc" and test == "delong":
         raise ValueError(f"test='delong' requires kind='roc', not kind={kind!r}. Omit test.")
-    early: dict[str, Any] = {}
-    if kind in EARLY_KINDS or any(x is not None for x in (fpr, tpr, share)):
-        early = early_options(kind, fpr, tpr, share, bedroc_alpha)
     check_choice("adjust", adjust, (None, *stats.ADJUSTMENTS))
     level = check_share("level", level)
     clustered = Roles.of(roles).groups is not None
@@ -294,19 +161,13 @@ def compare_area(
         adjust_over=adjust_over,
         margin=check_margin(margin),
     )
-    noted: dict[str, Any] = {"kind": kind, "test": test}
-    if kind != "bedroc":
-        noted |= early
-    noted["adjust"] = adjust
+    noted: dict[str, Any] = {"kind": kind, "test": test, "adjust": adjust}
     if adjust is not None:
         noted["adjust_over"] = adjust_over
     noted |= {"alternative": alternative, "level": level, "margin": how.margin}
     if kind == "ap":
-        kernel: PairOfRankings = partial(precision_gap, ties=EQUAL[equal])
+        kernel: PairOfRankings = precision_gap
         interval = of_precision_gap(clustered=clustered)
-    elif kind in EARLY_KINDS:
-        kernel = partial(early_gap, kind=kind, options=early)
-        interval = OF_EARLY_GAP
     else:
         kernel = partial(roc_gap, test=test)
         interval = {"t": OF_ROC_GAP, "delong": _OF_DELONG_GAP}[test]
@@ -316,7 +177,7 @@ def compare_area(
         partial(_compared_areas, a=a, b=b, kernel=kernel, how=how),
         _columns_of_areas(how, ["n_groups"] * clustered),
         can(compare_area),
-        finish=partial(_decided, how=how, interval=interval),
+        finish=partial(decisions.decide, how=how, interval=interval),
         attrs=noted,
     )
 
@@ -374,20 +235,6 @@ def _compared_areas(
     return doors.with_pairs(rows, candidates, pairs, how.alternative), facts
 
 
-def _decided(
-    rows: Rows, names: Sequence[Hashable], *, how: AreaOptions, interval: Interval
-) -> Rows:
-    """Decide the pairs; one-sided intervals for lifts end at the largest possible lift."""
-    rows = decisions.decide(rows, names, how=how, interval=interval)
-    if how.kind != "enrichment":
-        return rows
-    for name in ("ci_low", "ci_high", "ci_low_alone", "ci_high_alone"):
-        if name in rows:
-            ends = np.abs(rows[name]) == 1.0
-            rows[name] = np.where(ends, rows[name] * rows["factor"], rows[name])
-    return rows
-
-
 # ---- The difference between two ROC areas
 
 
@@ -399,7 +246,7 @@ def roc_gap(
     test: str,
     alternative: str,
     placed: Sequence[FloatArray] | None = None,
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return the columns (group, pair) of two ROC areas and their difference."""
     gold, both = a.gold, a.present
     if placed is None:
@@ -415,7 +262,7 @@ def roc_gap(
         freedom = areas.difference_freedom(freedom, (of_a.value, of_b.value), sizes)
     else:
         # missing extreme candidates may or may not form clusters: use the geometric mean of both
-        sizes = [areas.unseen_counts(size, gap.n_groups) for size in sizes]
+        sizes = [np.minimum(size, np.sqrt(size * gap.n_groups)) for size in sizes]
     alike = ((placed[0] == placed[1]) | np.isnan(placed[0]) | ~both).all(axis=-1)
     if alike.any():  # in all other cases the orders differ, and no further sorting is needed
         alike = alike & areas.have_same_order(a, b)

@@ -8,14 +8,14 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from rankeval_pd.curves.areas import area_rows, spread_of
+from rankeval_pd.curves.areas import Columns, area_rows, spread_of
 from rankeval_pd.doors import Data, Shares, tabulate
-from rankeval_pd.errors import check_share, check_shares
+from rankeval_pd.errors import check_number, check_share, check_shares
 from rankeval_pd.lists.precision import IntervalKind
 from rankeval_pd.lists.recall import recall_of_lists
 from rankeval_pd.options import Capabilities, can, with_roles, with_roles_but
 from rankeval_pd.roles import ProportionInterval, RankingRoles, Roles
-from rankeval_pd.stats import AnyArray, IntArray, Ranking, areas
+from rankeval_pd.stats import IntArray, Ranking, areas
 
 _ENRICHED = ("tp", "lift", "ci_low", "ci_high", "tied")
 BEDROC_COLUMNS = ("measure", "value", "chance", "ci_low", "ci_high", "se")
@@ -151,7 +151,12 @@ def bedroc(
     0    good  0.637122  0.534952  0.722995  0.107053
     1    fair  0.423112  0.325473  0.529992  0.107053
     """
-    alpha = positive_number("alpha", alpha)
+    alpha = check_number("alpha", alpha)
+    if alpha <= 0.0:
+        raise ValueError(
+            f"alpha={alpha:g}: pass a number above 0. Larger values emphasize earlier ranks; 20 is"
+            " typical."
+        )
     level = check_share("level", level)
     question = partial(area_rows, kernel=partial(bedroc_columns, alpha=alpha, level=level))
     columns, attrs = (*BEDROC_COLUMNS, "n_groups"), {"alpha": alpha, "level": level}
@@ -171,9 +176,8 @@ def bedroc(
 @with_roles_but("key", "label", "ties", "rng")
 def partial_area(
     data: Data,
+    fpr: float | tuple[float, float],
     *,
-    fpr: float | tuple[float, float] | None = None,
-    tpr: float | tuple[float, float] | None = None,
     level: float = 0.95,
     **roles: Unpack[RankingRoles],
 ) -> Data:
@@ -183,12 +187,9 @@ def partial_area(
     ----------
     data, level
         As in :func:`area`.
-    fpr : float or pair of floats, optional
+    fpr : float or pair of floats
         Largest false positive rate, above 0 and at most 1. The area then starts at a false positive
         rate of 0. Pass a pair to set the smallest and largest rates.
-    tpr : float or pair of floats, optional
-        Smallest true positive rate, at least 0 and below 1, for the area to the right of the curve.
-        Pass a pair to set the smallest and largest rates. Do not combine ``tpr`` with ``fpr``.
     **roles
         Column roles (see :func:`nbest_precision`). ``ties`` has no effect, because the curve is a
         straight line within a block of equal scores.
@@ -204,7 +205,7 @@ def partial_area(
 
     Notes
     -----
-    With ``fpr``, the area equals scikit-learn's ``roc_auc_score(max_fpr=)``. The interval is
+    The area up to one rate equals scikit-learn's ``roc_auc_score(max_fpr=)``. The interval is
     computed from the mean true positive rate in the range, as in :func:`bedroc`. In simulations,
     the coverage of 95% intervals was at least 0.953 (``tests/simulations/early.csv``). The cost is
     O(N log N).
@@ -223,56 +224,24 @@ def partial_area(
     0    good  0.722201  0.669770  0.773332     0.5
     1    fair  0.617073  0.575875  0.667297     0.5
     """
-    limits, turned = rate_range(fpr, tpr)
-    level = check_share("level", level)
-    kernel = partial(partial_columns, limits=limits, turned=turned, level=level)
+    kernel = partial(partial_columns, limits=rate_range(fpr), level=check_share("level", level))
     question, columns = partial(area_rows, kernel=kernel), (*PARTIAL_COLUMNS, "n_groups")
-    attrs = {"fpr": fpr, "tpr": tpr, "level": level}
+    attrs = {"fpr": fpr, "level": level}
     return tabulate(data, roles, question, columns, can(partial_area), attrs=attrs)
 
 
-def rate_range(fpr: Any, tpr: Any) -> tuple[tuple[float, float], bool]:
-    """Return the range of false positive rates, and whether the classes are swapped."""
-    if (fpr is None) == (tpr is None):
+def rate_range(fpr: Any) -> tuple[float, float]:
+    """Return the smallest and the largest false positive rate; one rate is the largest."""
+    if fpr is None:
         raise ValueError(
-            f"fpr={fpr!r}, tpr={tpr!r}: pass the largest false positive rate, fpr=0.1, or the"
-            " smallest true positive rate, tpr=0.8. For a range, pass both limits of one rate,"
-            " such as fpr=(0.1, 0.3)."
+            "fpr=None: a partial area needs the largest false positive rate. Pass fpr=0.1, or both"
+            " limits of a range, such as fpr=(0.1, 0.3)."
         )
-    if tpr is None:
-        return _checked_range("fpr", fpr), False
-    low, high = _checked_range("tpr", tpr)
-    return (1.0 - high, 1.0 - low), True
-
-
-def _checked_range(name: str, rates: Any) -> tuple[float, float]:
-    """Return the lower and upper limit of a rate; a single rate is the end to cut off."""
-    upper = name == "fpr"
-    if isinstance(rates, (int, float, np.number)):
-        rates = {"fpr": (0.0, rates), "tpr": (rates, 1.0)}[name]
-    if len(rates) != 2 or not 0.0 <= rates[0] < rates[1] <= 1.0:
-        check_share(name, rates[int(upper)], one=upper)
-        raise ValueError(
-            f"{name}={rates!r}: pass one rate from 0 to 1, or a lower and an upper limit."
-        )
-    return float(rates[0]), float(rates[1])
-
-
-def turned_over(ranking: Ranking) -> Ranking:
-    """Return the reversed ranking with the classes swapped."""
-    score = np.where(np.isnan(ranking.score), -np.inf, ranking.score)
-    return Ranking.of(-score, ~ranking.gold, ranking.present)
-
-
-def positive_number(name: str, value: Any) -> float:
-    """Return the number if it is finite and above 0; raise an error otherwise."""
-    number = isinstance(value, (int, float, np.integer, np.floating))
-    if not number or isinstance(value, bool) or not 0.0 < float(value) < np.inf:
-        raise ValueError(
-            f"{name}={value!r}: pass a number above 0. Larger values emphasize earlier ranks; 20"
-            " is typical."
-        )
-    return float(value)
+    if isinstance(fpr, (int, float, np.number)):
+        return 0.0, check_share("fpr", fpr, one=True)
+    if len(fpr) != 2 or not 0.0 <= fpr[0] < fpr[1] <= 1.0:
+        raise ValueError(f"fpr={fpr!r}: pass one rate from 0 to 1, or a lower and an upper limit.")
+    return float(fpr[0]), float(fpr[1])
 
 
 def _early_columns(
@@ -280,20 +249,17 @@ def _early_columns(
     statistic: Callable[[Ranking], areas.Influence],
     level: float,
     cluster: IntArray | None,
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return a value, its chance level, standard error, and limits.
 
     They are the outer limits of the sample with and without a pair of candidates at each end.
     """
     result, added = statistic(ranking), statistic(areas.with_end_pairs(ranking))
-    longer = cluster
+    longer, warned = cluster, ""
     if cluster is not None:
-        cluster = np.broadcast_to(cluster, result.present.shape)
+        warned, cluster = "area", np.broadcast_to(cluster, result.present.shape)
         own = np.broadcast_to(np.iinfo(np.int64).max - np.arange(4), (*cluster.shape[:-1], 4))
         longer = np.concatenate([own[..., :2], cluster, own[..., 2:]], axis=-1)
-    warned = ""
-    if cluster is not None:
-        warned = "area"
     by = spread_of(result, cluster, warned=warned)
     more = spread_of(added, longer, warned="")
     low, high = areas.logit_limits(result.value, by.error, by.least_freedom, by.positive, level)
@@ -313,7 +279,7 @@ def _early_columns(
 
 def bedroc_columns(
     ranking: Ranking, cluster: IntArray | None = None, *, alpha: float, level: float
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return BEDROC, its chance level, confidence limits and standard error."""
     return _early_columns(ranking, partial(areas.bedroc_influence, alpha=alpha), level, cluster)
 
@@ -323,12 +289,9 @@ def partial_columns(
     cluster: IntArray | None = None,
     *,
     limits: tuple[float, float],
-    turned: bool,
     level: float,
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return McClish's partial area, one half, confidence limits and standard error."""
-    if turned:
-        ranking = turned_over(ranking)
     low, high = limits
     statistic = partial(areas.area_between, least=low, most=high)
     columns = _early_columns(ranking, statistic, level, cluster)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, NamedTuple, Unpack
@@ -11,7 +11,8 @@ import numpy as np
 
 from rankeval_pd.chance.bounds import UNRANKED, rows_of_pools
 from rankeval_pd.chance.random_tests import Pool, able_with, chosen_pool, pool_columns
-from rankeval_pd.decisions import Average, Rows, average_curves, check_average
+from rankeval_pd.curves.areas import Columns
+from rankeval_pd.decisions import Average, Rows, average_curves
 from rankeval_pd.doors import (
     Candidates,
     Data,
@@ -22,7 +23,13 @@ from rankeval_pd.doors import (
     rows_of,
     tabulate,
 )
-from rankeval_pd.errors import check_choice, check_flag, check_share, check_shares, warn
+from rankeval_pd.errors import (
+    check_flag,
+    check_share,
+    check_shares,
+    refuse_combinations,
+    warn,
+)
 from rankeval_pd.options import NO_CONCLUSION, Capabilities, can, with_roles_and
 from rankeval_pd.roles import Bound, CurveInterval, ListSizes, RankingRoles, Roles, Space
 from rankeval_pd.stats import (
@@ -42,7 +49,6 @@ from rankeval_pd.stats import (
 
 # -------------------------------------------- Pointwise intervals and simultaneous bands for curves
 
-INTERVALS = (None, "pointwise", "simultaneous")
 RANGE = (
     f"lists that contain at least {bands.ENDS} candidates of a class and leave out at"
     f" least {bands.ENDS}"
@@ -62,22 +68,6 @@ def sizes_of(n: Any) -> Sizes:
         check_n(inside or [0.5])
         return Shares(np.array(list(dict.fromkeys(float(x) for x in values))))
     return check_n(n)
-
-
-def check_interval(interval: str | None, average: str | None, roles: Roles) -> None:
-    """Raise a ValueError if intervals for single rankings are not available."""
-    if interval is None:
-        return
-    if average is not None:
-        raise ValueError(
-            f"interval={interval!r} with average={average!r}: the average over groups has its own"
-            " interval, ci_low and ci_high. Omit interval."
-        )
-    if roles.ends:
-        raise ValueError(
-            f"interval={interval!r} with missing='absent': lists that end early have no thresholds"
-            " beyond their last candidate. Pass missing='last'."
-        )
 
 
 def lists_of(ranking: Ranking, n: IntArray, ties: str) -> CurveLists:
@@ -109,12 +99,9 @@ class Curve(NamedTuple):
 
 
 def heights(
-    ranking: Ranking, n: IntArray, exists: BoolArray, curve: Curve, *, alone: bool
+    ranking: Ranking, n: IntArray, exists: BoolArray, curve: Curve
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the limits for the height of a curve (..., n); NaN if undefined.
-
-    If ``alone`` is True, there is only one group, and a class too small for a band raises an error.
-    """
+    """Return the limits for the height of a curve (..., n); NaN if undefined."""
     limits = np.full((2, *exists.shape), np.nan)
     rising, back = np.unique(n, return_inverse=True)
     few = []
@@ -129,15 +116,10 @@ def heights(
             limits[(slice(None), *row)] = of_row[:, back]
     if few:
         positive, others = min(few, key=min)
-        text = (
-            f"interval='simultaneous': a band needs {bands.LEAST} or more candidates in each"
-            f" class, but there are {positive:,} true positives and {others:,} other candidates"
-        )
-        if alone:
-            raise ValueError(f"{text}. Pass interval='pointwise', or report the area.")
         warn(
-            f"{text} in one of the groups, so the limits for that group are NaN. Pass"
-            " interval='pointwise' for that group."
+            f"interval='simultaneous': the limits of {len(few)} rankings are NaN, because a band"
+            f" needs {bands.LEAST} or more candidates in each class, but there are {positive:,}"
+            f" true positives and {others:,} others. Pass interval='pointwise'."
         )
     return limits[0], limits[1]
 
@@ -183,6 +165,10 @@ _IDLE_ROLES = {
 }
 _AT_N = ("share", "tpr", "lift")  # gain and lift at given list sizes return the same table
 _FROM_ONE = ("precision_recall", "lift")  # the precision of an empty list is undefined
+_UNLIMITED = (
+    ("interval", "average", "The average over groups has its own interval. Omit interval."),
+    ("interval", "missing", "Lists that end have no later thresholds. Pass missing='last'."),
+)
 
 
 _RATES = {
@@ -203,7 +189,7 @@ def rates(
     n: AnyArray,
     total: AnyArray | float,
     positive: AnyArray | float,
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return coordinates of lists with n candidates; NaN or infinite if a class is empty."""
     counts = {"tp": tp, "n": n, "total": total, "positive": positive}
     counts |= {"fp": n - tp, "negative": total - positive, "missed": positive - tp}
@@ -245,27 +231,26 @@ def _curve(
         roles = {**DEFAULTS, **roles}  # type: ignore[typeddict-item]
     chosen = Roles.of(roles)
     ties = chosen.ties
-    check_average(average)
     level = check_share("level", level)
-    check_interval(interval, average, chosen)
-    columns: tuple[str, ...] = SPACES[space]
+    given = {"interval": interval, "average": average, "missing": chosen.ends or None}
+    refuse_combinations(given, _UNLIMITED)
+    columns = ["measure", "n", "threshold", *SPACES[space]]
     if sizes is not None:
-        columns = _AT_N
+        columns[3:] = _AT_N
     if isinstance(sizes, Shares):
-        columns = tuple(name for name in columns if name != "share")
+        columns.remove("share")
     curve, together = Curve(space, ties), None
-    kernel: Callable[..., Mapping[str, AnyArray]] = _curve_columns
+    kernel: Callable[..., Columns] = _curve_columns
     noted: dict[str, Any] = {"space": space, "ties": ties}
     if average is not None:
         kernel = _counted_columns
         together = partial(average_curves, average=average, rates=SPACES[space], level=level)
-        columns = (*columns, "ci_low", "ci_high", "n_queries", "n_missing")
+        columns.remove("threshold")
+        columns += ["ci_low", "ci_high", "n_queries", "n_missing"]
         noted |= {"average": average, "level": level}
-    else:
-        columns = ("threshold", *columns)
     if interval is not None:
         curve = Curve(space, ties, interval, level, chosen.draws)
-        columns = (*columns, "ci_low", "ci_high")
+        columns += ["ci_low", "ci_high"]
         noted |= {"level": level, "interval": interval}
     if interval == "simultaneous":
         noted["range"] = RANGE
@@ -273,7 +258,7 @@ def _curve(
         data,
         roles,
         partial(_curve_rows, curve=curve, kernel=kernel),
-        ("measure", "n", *columns),
+        columns,
         replace(_CURVE, clusters=average is None and interval is None),
         n=sizes,
         combine=together,
@@ -289,7 +274,7 @@ def _curve_rows(
     n: IntArray | None,
     *,
     curve: Curve,
-    kernel: Callable[..., Mapping[str, AnyArray]],
+    kernel: Callable[..., Columns],
 ) -> Rows:
     """Return one row per group, measure and list; a curve can begin with the empty list."""
     sizes = candidates.sizes(n)
@@ -330,7 +315,7 @@ def _lists_of_curve(ranking: Ranking, n: IntArray | None, curve: Curve) -> _List
 
 def _curve_columns(
     ranking: Ranking, candidates: Candidates, *, n: IntArray | None, curve: Curve
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return the columns (group, measure, n) of a curve, or of lists of these sizes."""
     lists = _lists_of_curve(ranking, n, curve)
     total, positive = ranking.size
@@ -346,15 +331,11 @@ def _curve_columns(
     columns |= {"threshold": lists.threshold * sign + 0.0, "exists": lists.exists}
     if curve.interval is not None:
         sizes = lists.n.reshape(-1, lists.n.shape[-1])[0]
-        alone = candidates.n_groups <= 1
-        low, high = heights(ranking, sizes, lists.exists, curve, alone=alone)
-        columns |= {"ci_low": low, "ci_high": high}
+        columns["ci_low"], columns["ci_high"] = heights(ranking, sizes, lists.exists, curve)
     return columns
 
 
-def _counted_columns(
-    ranking: Ranking, _: Candidates, *, n: None, curve: Curve
-) -> dict[str, AnyArray]:
+def _counted_columns(ranking: Ranking, _: Candidates, *, n: None, curve: Curve) -> Columns:
     """Return the counts that an average of curves needs."""
     lists = _lists_of_curve(ranking, n, curve)
     total, positive = ranking.size
@@ -389,21 +370,17 @@ def roc(
         point. The area under an averaged curve differs from the average area returned by
         :func:`area`.
     interval
-        Whether to add confidence limits ``ci_low`` and ``ci_high`` for the height of the curve. The
-        height is ``tpr`` or ``fnr`` at a given ``fpr``, ``precision`` at a given ``recall``, and
-        ``tpr`` or ``lift`` at a given ``share``. With "pointwise", ``level`` applies to each point
-        separately. With "simultaneous", ``level`` applies jointly to all points. A simultaneous
-        band requires 30 candidates in each class. The band starts at lists with 5 true positives
-        and ends at lists that exclude 5 true positives. For ``roc`` and ``det``, lists must also
-        include and exclude 5 negatives. Limits outside this range (``attrs["range"]``) are NaN.
-    level : float
-        Confidence level of the limits, for one ranking or for an average over groups.
+        Whether to add confidence limits ``ci_low`` and ``ci_high`` for the height of the curve:
+        ``tpr`` or ``fnr`` at a given ``fpr``, ``precision`` at a given ``recall``, and ``tpr`` or
+        ``lift`` at a given ``share``. ``level`` applies to each point ("pointwise") or jointly to
+        all points ("simultaneous"). A simultaneous band is NaN if a class has fewer than 30
+        candidates, and outside ``attrs["range"]``: lists must include and exclude 5 true positives
+        (``roc``, ``det``: also 5 negatives).
+    level
     **roles
         Column roles (see :func:`nbest_precision`). By default, curves use ``ties="expected"``, the
         mean over all orderings of tied scores. The curve is then a straight line within a block of
-        tied scores, and the area under the curve equals :func:`area`. "best" and "worst" bound the
-        effect of the order of tied scores, and "shared" is the default order of
-        :func:`nbest_precision`.
+        tied scores, and the area under the curve equals :func:`area`.
 
     Returns
     -------
@@ -411,15 +388,9 @@ def roc(
         One row per measure and n, from n = 0 (Dataset: dimensions measure and n). ``threshold`` is
         the score of the n-th candidate and is infinite at n = 0. ``fpr`` is the fraction of all
         negatives that are in the list, and ``tpr`` is the fraction of all positives. A rate is NaN
-        if its class is empty. With
-        ``average``, the table has no ``threshold``. ``ci_low`` and ``ci_high`` are then the
-        confidence limits for ``tpr`` across the groups, ``n_queries`` is the number of groups used,
-        and ``n_missing`` is the number of groups excluded because a class is empty.
-
-    Raises
-    ------
-    ValueError
-        If a simultaneous band is requested and a class has fewer than 30 candidates.
+        if its class is empty. With ``average``, the table has no ``threshold``, ``ci_low`` and
+        ``ci_high`` are the limits for ``tpr`` across the groups, and ``n_queries`` and
+        ``n_missing`` count the groups with and without both classes.
 
     Notes
     -----
@@ -693,7 +664,6 @@ def random_band(
     0  0.05  10        0.5   0.125
     1  0.05  50        0.3   0.375
     """
-    check_choice("bound", bound, random_model.BOUND_KINDS)
     check_flag("simultaneous", simultaneous)
     if simultaneous and bound != "critical":
         raise ValueError(
@@ -724,9 +694,7 @@ def random_band(
     )
 
 
-def _points_at_bound(
-    p: float, n: IntArray, model: Finite, *, space: str, kind: str
-) -> dict[str, AnyArray]:
+def _points_at_bound(p: float, n: IntArray, model: Finite, *, space: str, kind: str) -> Columns:
     """Return the curve coordinates of lists at the bound; NaN if no list has this count."""
     size = n.astype(float)
     counts, (fewest, most) = random_model.bound(kind, p, size, model), model.support(size)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import warnings
 from importlib import resources
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -104,7 +103,7 @@ def _download() -> Path:
     options: dict[str, Any] = {"known_hash": f"sha256:{SHA256}", "fname": "KrennPPV.rda"}
     options["downloader"] = pooch.HTTPDownloader(progressbar=False, timeout=30)
     try:
-        return Path(pooch.retrieve(URL, path=cache_folder(), **options))
+        return Path(pooch.retrieve(URL, path=pooch.os_cache("rankeval_pd"), **options))
     except (OSError, ValueError) as error:
         # ValueError: wrong checksum; OSError: server unreachable or connection lost
         raise OSError(_ways_out(str(error))) from error
@@ -116,21 +115,6 @@ def _ways_out(reason: str) -> str:
         " network and run pip install pooch rdata, or set the environment variable RANKEVAL_PD_DATA"
         f" to a folder that contains {_CSV}."
     )
-
-
-# ---- Cached data
-
-
-def cache_folder() -> Path | None:
-    """Return the cache folder from the environment, or from pooch if it is installed."""
-    named = os.environ.get("RANKEVAL_PD_CACHE")
-    if named:
-        return Path(named).expanduser()
-    if find_spec("pooch") is None:
-        return None
-    import platformdirs  # a dependency of pooch; importing pooch is slow and can warn
-
-    return Path(platformdirs.user_cache_dir("rankeval_pd"))
 
 
 def data_folder() -> Path | None:

@@ -9,11 +9,10 @@ from rankeval_pd.decisions.averages import (
     average_areas,
     average_curves,
     average_lists,
-    check_average,
     check_groups,
     over_groups,
 )
-from rankeval_pd.decisions.families import OVER, OVER_LISTS, compared_with, enough_draws, family_of
+from rankeval_pd.decisions.families import OVER, compared_with, enough_draws, family_of
 from rankeval_pd.decisions.gains import (
     bootstrapped_pairs,
     over_all_groups,
@@ -34,6 +33,8 @@ from rankeval_pd.decisions.verdicts import (
     OF_CLUSTERS,
     OF_ERROR,
     OF_PAIRED,
+    OF_REGIONS,
+    OF_SETS,
     P_ENDS,
     REGIONS,
     SWAPPED,
@@ -45,8 +46,6 @@ from rankeval_pd.decisions.verdicts import (
     decide,
     decision_columns,
     limits_with_test,
-    of_regions,
-    of_sets,
     warn_of_rows,
 )
 from rankeval_pd.tables import GROUP, PAIR, PLACE, STANDS, Rows

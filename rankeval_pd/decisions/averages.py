@@ -7,7 +7,6 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from rankeval_pd.errors import check_choice
 from rankeval_pd.stats import AnyArray, BoolArray, FloatArray, IntArray, clusters
 from rankeval_pd.tables import GROUP, PAIR, Rows
 
@@ -178,16 +177,6 @@ def average_curves(
 # ---- Check whether results can be averaged or combined over groups
 
 Average = Literal["macro", "micro"]
-
-
-def check_average(average: str | None, *, combine: bool = False) -> None:
-    """Raise a ValueError for an unknown average, or for combine=True with an average."""
-    check_choice("average", average, (None, "macro", "micro"))
-    if average is not None and combine:
-        raise ValueError(
-            f"average={average!r} with combine=True: average= averages over the groups, but"
-            " combine=True tests the sum over the groups. Pass one of the two."
-        )
 
 
 def check_groups(names: Collection[Hashable]) -> None:

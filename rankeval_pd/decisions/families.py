@@ -13,7 +13,6 @@ from rankeval_pd.errors import check_needed
 from rankeval_pd.stats import FloatArray, IntArray
 
 OVER = ("all", "group")
-OVER_LISTS = ("all", "n", "group")
 
 
 def _members(families: IntArray) -> list[Any]:

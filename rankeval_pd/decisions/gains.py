@@ -12,14 +12,13 @@ import numpy as np
 
 from rankeval_pd import stats
 from rankeval_pd.decisions.families import adjusted_p, family_levels
-from rankeval_pd.decisions.ranks import of_measures, rank_limits
-from rankeval_pd.stats import AnyItems, IntArray, Items, PairOptions, Step, quiet
+from rankeval_pd.decisions.ranks import rank_limits
+from rankeval_pd.stats import AnyItems, FloatArray, IntArray, Items, PairOptions, Step, quiet
 from rankeval_pd.stats.bootstrap import with_resamples
 from rankeval_pd.stats.gains import Limits, PairTests, Tested, bootstrap_tests
 from rankeval_pd.stats.item_gains import Draws
 from rankeval_pd.tables import GROUP, Rows
 
-FAMILY = ("family_p", "family_low", "family_high")  # p-values, and limits of Monte Carlo intervals
 _MOST_NUMBERS = 2**25  # limit on resampled gains (pairs x draws) for additional draws
 
 # ---- The pairs of one group
@@ -33,7 +32,7 @@ def bootstrapped_pairs(
     *,
     draws: Draws | None = None,
 ) -> Rows:
-    """Return the paired bootstrap of all pairs, with more draws while a pair is undecided.
+    """Return the paired bootstrap of all pairs, with more draws while these decide about a pair.
 
     With earlier ``draws`` for these pairs, no intervals are returned.
     """
@@ -42,13 +41,9 @@ def bootstrapped_pairs(
     while True:
         tested = bootstrap_tests(items, pairs, options, step, draws=draws, limits=limits)
         rows = decided_pairs(tested, pairs)
-        undecided = rows["undecided"]
-        if options.n_alike > 1:
-            low, high = options.n_alike * rows["family_low"], options.n_alike * rows["family_high"]
-            undecided = (low < options.alpha) & (options.alpha < high)
         size = 2 * options.n_resamples
         possible = repeatable and size <= options.most and len(pairs) * size <= _MOST_NUMBERS
-        if not possible or not undecided.any():
+        if not possible or not rows["undecided"].any():
             return rows
         options, draws = replace(options, n_resamples=size), None
 
@@ -99,8 +94,12 @@ def decided_pairs(found: Tested, pairs: IntArray) -> Rows:
     limits = np.where(np.isnan(family), np.nan, limits)
     family_low, family_high = np.where(drawn, limits, family)
     p_stderr = np.where(family_low < family_high, p_stderr, p_stderr * 0.0)  # use Hall's p
-    of_family: Rows = dict(zip(FAMILY, (family, family_low, family_high), strict=True))
-    adjusted, undecided = _in_one_family(of_family, np.zeros(own.size, dtype=np.int64), options)
+    group = np.zeros(own.size, dtype=np.int64)
+    adjusted, least, most = (
+        _in_one_family(p, group, options) for p in (family, family_low, family_high)
+    )
+    if options.n_alike > 1:  # the tests of other groups are not yet known
+        least, most = options.n_alike * family_low, options.n_alike * family_high
     # limits that agree with the p-value, and with the adjusted p-value
     intervals = [(low, high, own)]
     together = found.together
@@ -140,7 +139,7 @@ def decided_pairs(found: Tested, pairs: IntArray) -> Rows:
         "p_stderr": p_stderr,
         "p_adjusted": adjusted,
         "confidence": 1.0 - ordered,
-        "undecided": undecided,
+        "undecided": (least < options.alpha) & (options.alpha < most),
         "exact": ~drawn,
         "n_items": np.full(gain.size, items.n_items),
         "n_resamples": np.where(drawn, options.n_resamples, 0),
@@ -148,7 +147,7 @@ def decided_pairs(found: Tested, pairs: IntArray) -> Rows:
         "p_one_sided": ordered,
         "ci_low_alone": alone[0],
         "ci_high_alone": alone[1],
-        **of_family,
+        "family_p": family,
         "gain_se_items": of_items,
         "gain_se_seeds": of_seeds,
         "n_seeds": np.minimum(seeds[a], seeds[b]),
@@ -177,7 +176,7 @@ def _negative(limits: Limits) -> Limits:
 # ---- The systems of one group
 
 
-def ranks_by_draws(items: AnyItems, options: PairOptions, ranks: str, step: Step = quiet) -> Rows:
+def ranks_by_draws(items: AnyItems, options: PairOptions, step: Step = quiet) -> Rows:
     """Return the ranks of systems with uncertainty, from shared draws."""
     pairs = np.stack(stats.all_pairs(items.n_systems), axis=1)
     draws = stats.draws_for_ranks(items, with_resamples(options, len(pairs)), step)
@@ -187,19 +186,11 @@ def ranks_by_draws(items: AnyItems, options: PairOptions, ranks: str, step: Step
     untested = np.isnan(tested["p_value"]) & np.isfinite(scores.theta[pairs]).all(axis=1)
     for name in ("p_value", "p_adjusted", "family_p"):
         tested[name] = np.where(untested, 1.0, tested[name])
-    rows = _rows_of_systems(items, scores, tested, options)
-    if ranks == "percentile":
-        rows |= {"rank_low": scores.low, "rank_high": scores.high}
-    return rows
+    return _rows_of_systems(items, scores, tested, options)
 
 
-def ranks_by_t(items: AnyItems, options: PairOptions, ranks: str, step: Step = quiet) -> Rows:
+def ranks_by_t(items: AnyItems, options: PairOptions, step: Step = quiet) -> Rows:
     """Return the possible ranks after t tests of all pairs, and t intervals for the scores."""
-    if ranks != "simultaneous" or options.ci:
-        raise ValueError(
-            f"test='t' with ranks={ranks!r}, ci={options.ci!r}: this test draws no resamples and"
-            " returns only t intervals. Omit ranks and ci, or omit test."
-        )
     pairs = np.stack(stats.all_pairs(items.n_systems), axis=1)
     tested = pairs_tested_once(stats.t_tests, items, pairs, options, step)
     assert isinstance(items, Items)
@@ -224,39 +215,30 @@ def _rows_of_systems(
         "ci_low_alone": alone[0],
         "ci_high_alone": alone[1],
         "rank": 1 + (known[:, np.newaxis] > known).sum(axis=0),
-        "p_best": found.p_best,
         "n_groups": np.full(systems, items.n_groups),
         "n_resamples": np.full(systems, drawn),
-        PAIR_P: tested["p_value" if options.adjust is None else "p_adjusted"],
-        PAIR_UNDECIDED: tested["undecided"],
-        **{name: tested[name] for name in FAMILY},
+        "undecided": np.full(systems, tested["undecided"].any()),
+        "pair_p": tested["p_value" if options.adjust is None else "p_adjusted"],
+        "family_p": tested["family_p"],
     }
 
-
-PAIR_P, PAIR_UNDECIDED = "_pair_p", "_pair_undecided"
 
 # ---- All groups
 
 
 def over_all_groups(rows: Rows, *, how: PairOptions) -> Rows:
     """Adjust the tests of all groups as one family, with intervals that agree with them."""
-    p, undecided = _in_one_family(rows, rows[GROUP], how)
+    p = _in_one_family(rows["family_p"], rows[GROUP], how)
     low, high = stats.reaching((rows["ci_low"], rows["ci_high"]), p, how.level)
-    return {**rows, "p_adjusted": p, "undecided": undecided, "ci_low": low, "ci_high": high}
+    return {**rows, "p_adjusted": p, "ci_low": low, "ci_high": high}
 
 
-def _in_one_family(
-    rows: Rows, group: IntArray, how: PairOptions
-) -> tuple[stats.FloatArray, stats.BoolArray]:
-    """Return adjusted p-values, and whether more draws could change a decision: (pair)."""
-    p, low, high = rows["family_p"], rows["family_low"], rows["family_high"]
-    if how.adjust is not None:
-        families = np.zeros(group.size, dtype=np.int64)
-        # with max-t, p-values are already simultaneous over the pairs of a group
-        p = adjusted_p(p, how.adjust, families, group)
-        low = adjusted_p(low, how.adjust, families, group)
-        high = adjusted_p(high, how.adjust, families, group)
-    return p, (low < how.alpha) & (how.alpha < high)
+def _in_one_family(p: FloatArray, group: IntArray, how: PairOptions) -> FloatArray:
+    """Return adjusted p-values: (pair)."""
+    if how.adjust is None:
+        return p
+    # with max-t, p-values are already simultaneous over the pairs of a group
+    return adjusted_p(p, how.adjust, np.zeros(group.size, dtype=np.int64), group)
 
 
 def ranked_systems(rows: Rows, *, how: PairOptions, over_all: bool) -> Rows:
@@ -265,21 +247,17 @@ def ranked_systems(rows: Rows, *, how: PairOptions, over_all: bool) -> Rows:
     The columns of pairs have one value per pair, and the other columns one value per system.
     """
     n_groups = int(rows[GROUP][-1]) + 1
-    p, undecided = rows[PAIR_P], rows[PAIR_UNDECIDED]
+    rows = dict(rows)
+    p, family = rows.pop("pair_p"), rows.pop("family_p")
     if over_all:
-        group = np.repeat(np.arange(n_groups), p.size // n_groups)
-        p, undecided = _in_one_family(rows, group, how)
-    of_pairs = (PAIR_P, PAIR_UNDECIDED, *FAMILY)
-    rows = {name: values for name, values in rows.items() if name not in of_pairs}
+        p = _in_one_family(family, np.repeat(np.arange(n_groups), p.size // n_groups), how)
     rank = rows["rank"].reshape(n_groups, -1)
     found = rank_limits(rank, p.reshape(n_groups, -1), how.alpha)
-    undecided = of_measures(undecided.reshape(n_groups, -1, 1), rank.shape[1])
     low, high = found.low.ravel(), found.high.ravel()
     return {
         "rank_low": low,
         "rank_high": high,
-        **rows,  # percentile ranks replace the limits
+        **rows,
         "tied_for_best": low == 1,
         "letters": found.letters.ravel(),
-        "undecided": undecided.ravel(),
     }

@@ -44,7 +44,6 @@ class AdjustedTests(NamedTuple):
 
     p_adjusted: FloatArray
     half: FloatArray  #: half the width of the simultaneous interval
-    undecided: BoolArray  #: whether more draws could change the decision
 
 
 def adjusted_tests(
@@ -67,9 +66,8 @@ def adjusted_tests(
         if stands is not None:
             stands = stands[chosen]
     p, error, freedom = columns["p_value"], columns["error"], columns["freedom"]
-    undecided = np.zeros(p.shape, dtype=bool)
     if how.adjust is None or not p.size:
-        return AdjustedTests(p, stats.quantile_of(freedom, how.level) * error, undecided)
+        return AdjustedTests(p, stats.quantile_of(freedom, how.level) * error)
     drawn = p
     if how.swapped:
         drawn = columns[f"p_family{family}"]
@@ -92,15 +90,12 @@ def adjusted_tests(
             held = adjusted_p(once.ravel(), how.adjust, families, pairs).reshape(p.shape)
         # ratio of Student's t to the normal, and of draws to a formula
         held = np.fmax(held, p)
-        count, half = columns[f"drawn{family}"], columns[f"margin{family}"]
-        more = stats.monte_carlo_error(drawn, held, count, alpha=1.0 - how.level)[1]
-        undecided = np.asarray(more, dtype=bool)
+        half = columns[f"margin{family}"]
     if stands is None:
-        return AdjustedTests(held, half, undecided)
+        return AdjustedTests(held, half)
     held, half = (x[..., first, :] for x in (held, half))
     alike = (stands < 0)[:, np.newaxis]
-    undecided = undecided[..., first, :] & ~alike
-    return AdjustedTests(np.where(alike, p, held), np.where(alike, 0.0, half), undecided)
+    return AdjustedTests(np.where(alike, p, held), np.where(alike, 0.0, half))
 
 
 # ---- Ranks, letters and differences
@@ -140,7 +135,6 @@ def rank_columns(
         "tied_for_best": limits.low == 1,
         "difference": _beside(reference, difference),
         "letters": limits.letters.astype(str),  # also pandas' dtype of strings without rows
-        "undecided": of_measures(every.undecided, count),
     }
     alone = stats.quantile_of(tests["freedom"], how.level) * tests["error"]
     itself = np.arange(count)[:, np.newaxis] == reference[..., np.newaxis, :]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -116,9 +115,9 @@ def decide(
             if name in table:
                 table[name] = np.clip(table[name], -table["most"], table["most"]) * table["times"]
     if "drawn" in table:
-        table["p_stderr"], table["undecided"] = stats.monte_carlo_error(
+        table["p_stderr"] = stats.monte_carlo_error(
             table["p_swaps"], p, table["drawn"], alpha=how.alpha
-        )
+        )[0]
     return table
 
 
@@ -274,15 +273,18 @@ def warn_of_rows(rows: list[tuple[Any, ...]], count: int, *, combined: bool = Fa
 # ---- Intervals for the difference of two lists or sets: columns in, two-sided limits out
 
 
-def of_regions(ci: str, phi: float, *columns: AnyArray, level: float) -> Limits:
+def _of_regions(*columns: AnyArray, level: float) -> Limits:
     """Return limits for regions; if they are small, the wider of those for regions and lists."""
     tp_a, tp_b, only, n, error = columns
-    size = only / phi
-    low, high = stats.DIFFERENCE_INTERVALS[ci](tp_a / phi, size, tp_b / phi, size, level)
+    low, high = stats.corrected_score(tp_a, only, tp_b, only, level)
     part, center, half = only / n, (tp_a - tp_b) / n, stats.z_of(level) * error
     low, high = np.where(only == 0, 0.0, low * part), np.where(only == 0, 0.0, high * part)
     few_low, few_high = np.maximum(center - half, -1.0), np.minimum(center + half, 1.0)
     return np.fmin(low, few_low), np.fmax(high, few_high)
+
+
+OF_REGIONS = Interval(_of_regions, (*REGIONS, "error_of_few"))
+"""The interval for a difference of lists, from their difference regions."""
 
 
 def _of_error(*columns: FloatArray, level: float) -> Limits:
@@ -337,25 +339,15 @@ OF_PAIRED = Interval(stats.paired_difference, ("tp_overlap", "tp_only_a", "tp_on
 """The interval for two proportions of the same candidates."""
 
 
-def of_sets(ci: str, phi: float) -> Interval:
-    """Return the interval function for two acceptance sets, and its columns."""
-    names = ("tp_overlap", "tp_only_a", "tp_only_b", "overlap", "n_only_a", "n_only_b")
-    return Interval(partial(_of_sets, ci=ci, phi=phi), names)
-
-
-def _of_sets(*counts: FloatArray, level: float, ci: str, phi: float) -> Limits:
-    tp, size = counts[:3], counts[3:]
-    both, only_a, only_b = size
-    low, high = stats.overlap_difference(tp, size, level, phi)
-    if ci == "delta":
-        n_a, n_b = both + only_a, both + only_b
-        with np.errstate(divide="ignore", invalid="ignore"):
-            weights = 1.0 / n_a - 1.0 / n_b, 1.0 / n_a, -1.0 / n_b
-            difference = (tp[0] + tp[1]) / n_a - (tp[0] + tp[2]) / n_b
-            delta = stats.delta_method(tp, size, weights, difference, level, phi=phi)
-        # the delta method gives variance 0 if all candidates are correct
-        flat = delta[0] == delta[1]
-        low, high = (np.where(flat, x, y) for x, y in zip((low, high), delta, strict=True))
-        low, high = np.clip((low, high), -1.0, 1.0)
+def _of_sets(*counts: FloatArray, level: float) -> Limits:
+    """Return limits for two acceptance sets, or [0, 0] if they are equal."""
+    both, only_a, only_b = counts[3:]
+    low, high = stats.overlap_difference(counts[:3], counts[3:], level)
     same = (only_a == 0) & (only_b == 0) & (both > 0)
     return np.where(same, 0.0, low), np.where(same, 0.0, high)
+
+
+OF_SETS = Interval(
+    _of_sets, ("tp_overlap", "tp_only_a", "tp_only_b", "overlap", "n_only_a", "n_only_b")
+)
+"""The interval for a difference in precision of two acceptance sets."""

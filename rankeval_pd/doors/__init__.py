@@ -48,12 +48,9 @@ from rankeval_pd.doors.columns import (
     group_numbers,
     is_dask_frame,
     leave_table,
-    maybe_gold,
-    refuse_taken,
     rows_at,
     true_values,
-    with_given_dataset,
-    with_given_frame,
+    with_levels,
 )
 from rankeval_pd.doors.datasets import frame_of
 from rankeval_pd.doors.item_tables import (
@@ -61,11 +58,9 @@ from rankeval_pd.doors.item_tables import (
     OPEN,
     as_frame,
     as_items,
-    check_better,
     check_items,
     check_sizes,
     each_metric,
-    frame_as_items,
     grouped,
     item_order,
     item_roles,
@@ -73,7 +68,6 @@ from rankeval_pd.doors.item_tables import (
     numbers_of,
     pairs_table,
     read_items,
-    role_column,
     roles_of_systems,
     system_scores,
 )

@@ -21,7 +21,6 @@ from rankeval_pd.doors.columns import (
     Shares,
     Sizes,
     as_compared,
-    as_indexable,
     check_not_above,
     cluster_codes,
     column_order,
@@ -32,7 +31,6 @@ from rankeval_pd.doors.columns import (
     label_hashes,
     label_order,
     leave_table,
-    refuse_text,
     refuse_unlabeled,
     refuse_unscored,
     rows_at,
@@ -41,16 +39,14 @@ from rankeval_pd.doors.columns import (
     warn_of_dropped,
     warn_of_identifiers,
     warn_of_repeated,
-    with_given_frame,
+    with_levels,
 )
 from rankeval_pd.errors import (
+    check_known,
     check_memory,
     check_table,
-    is_known,
     no_table,
     progress_bar,
-    shown,
-    unknown_name,
     warn,
 )
 from rankeval_pd.options import READINGS, Capabilities, earlier_reading
@@ -58,15 +54,15 @@ from rankeval_pd.roles import (
     ANNOTATOR,
     Names,
     Roles,
-    are_values,
     as_names,
     check_levels,
+    check_pair,
     find_gold,
     find_measures,
     frame_column,
     refuse_dim,
+    refuse_taken,
     signs_of,
-    warn_of_copied_groups,
     warn_of_same_order,
     with_columns,
     with_roles_of,
@@ -123,21 +119,9 @@ class OneLabel(NamedTuple):
 
 def annotators_of(roles: Roles) -> list[Hashable]:
     """Return the annotators' names, or an empty list for a single gold label."""
-    if not isinstance(roles.gold, list):
+    names = roles.gold
+    if not isinstance(names, list):
         return []
-    names: list[Hashable] = []
-    for place, entry in enumerate(roles.gold):
-        name = entry
-        if are_values(entry):
-            name = getattr(entry, "name", None)
-        if name is None:
-            name = f"annotator {place + 1}"
-        names.append(name)
-    if not names:
-        raise ValueError(
-            "gold=[] contains no names. Pass the name of the gold label, or the names of"
-            " several annotators."
-        )
     if len(dict.fromkeys(names)) < len(names) or len(names) < 2:
         raise ValueError(
             f"gold={names!r}: a list must name two or more annotators, each once. For a single"
@@ -158,11 +142,6 @@ def one_label(data: Any, roles: Roles) -> OneLabel:
             )
         return OneLabel(data, roles)
     known = data.columns
-    for name in as_names(roles.measures, known):
-        if name in names:
-            raise ValueError(
-                f"measures: {name!r} is an annotator's column, not a score. Omit this column."
-            )
     excluded = [name for name in as_names(roles.exclude, known) if name not in names]
     of_each = []
     for name in names:
@@ -178,11 +157,7 @@ def one_label(data: Any, roles: Roles) -> OneLabel:
     voted = ~np.isnan(votes).all(axis=0)
     times = 1
     if roles.agreement == "each":
-        if ANNOTATOR in known or ANNOTATOR in data.index.names:
-            raise ValueError(
-                f"agreement='each' adds a column {ANNOTATOR!r}, but data has a column with this"
-                " name. Rename the column."
-            )
+        refuse_taken([ANNOTATOR], [*known, *data.index.names], "columns=")
         parts = []
         for name, label in zip(names, votes, strict=True):
             annotator = pd.Series([name] * len(bare), index=bare.index)
@@ -376,10 +351,7 @@ class Groups:
         """Return the largest number of candidates that a measure has in a group."""
         if self.whole is not None:
             return int(np.max(self.whole.total, initial=0))
-        present = self.columns["present"]
-        if present.all():
-            return int(np.bincount(self.number).max(initial=0))
-        return int(self.tally(present).max(initial=0))
+        return int(self.tally(self.columns["present"]).max(initial=0))
 
     def tally(self, of: BoolArray) -> IntArray:
         """Count rows by group, converting (measure, row) to (group, measure)."""
@@ -404,7 +376,7 @@ def read_frame(data: pd.DataFrame, asked: Roles, *, scored: bool = True) -> Grou
         head = data.known
     if asked.dim != "candidate":
         refuse_dim(asked.dim, "candidate")
-    frame, roles = with_given_frame(data, asked)
+    frame, roles = with_levels(data, asked), asked
     places = None
     if isinstance(roles.gold, list) or roles.agreement != "majority":
         label_of_all = one_label(frame, roles)
@@ -467,7 +439,7 @@ def read_frame(data: pd.DataFrame, asked: Roles, *, scored: bool = True) -> Grou
     check_levels(frame.index)
     labels: Any = frame.index
     if label:
-        levels = [as_indexable(frame_column(frame, name, "label")) for name in label]
+        levels = [frame_column(frame, name, "label") for name in label]
         labels = only_or_all([pd.Index(level, tupleize_cols=False) for level in levels])
     draws = again = None
     if roles.key is not None:
@@ -494,12 +466,7 @@ def read_frame(data: pd.DataFrame, asked: Roles, *, scored: bool = True) -> Grou
                 numbers["by"] = number
             if cluster is not None and len(roles.factors) == 1:
                 numbers["groups"] = cluster
-            taken = {*named, *measures}
-            if not taken.issuperset(columns):
-                refuse_text(frame, roles, taken, "measures")
-            warn_of_identifiers(columns_read, taken_as="measures", groups=numbers, truth=truth)
-        if by and cluster is None and draws is not None and roles.agreement != "each":
-            warn_of_copied_groups(score, number, draws, by)
+            warn_of_identifiers(columns_read, taken_as="measures", groups=numbers)
         if len(measures) > 1 and whole is None:
             first = same_order(score)
             if (first != np.arange(first.size)).any():
@@ -537,39 +504,17 @@ def only_pair(
     check_data(data)
     if one and (b is None or isinstance(b, list)):
         raise TypeError(f"b={b!r}: pass one measure to compare with a.")
-    if b is not None and a is None:
-        raise ValueError(f"b={b!r} without a: pass both measures, a= and b=.")
+    others, columns = others_of(b), data.columns
+    check_pair(a, others)
     if a is None:
         return dict(roles)
-    columns = data.columns
-    compared = [("a", a)]
-    if isinstance(b, list):
-        compared += [("b", name) for name in b]
-    elif b is not None:
-        compared.append(("b", b))
-    for role, name in compared:
-        if not is_known(name, [name]):  # names are hashable
-            raise unknown_name(role, name, columns)
-        if name is None or name in columns:
-            continue
-        if isinstance(name, (int, np.integer, range)) and not isinstance(name, bool):
-            raise TypeError(
-                f"{role}={name!r} is not a measure. For the list size, write n={name!r}."
-            )
-        raise unknown_name(role, name, columns)
-    if b is None:
+    meant = as_names(roles.get("measures"), columns)
+    for role, names in (("a", [a]), ("b", others), ("measures", meant)):
+        check_known(role, names, columns)
+        if meant and others:
+            check_known(role, names, meant)
+    if not others:
         return dict(roles)
-    others = others_of(b)
-    if a in set(others):
-        raise ValueError(f"a and b both name {shown(a)}: pass two different measures.")
-    if roles.get("measures") is not None:
-        meant = as_names(roles["measures"], columns)
-        for role, name in compared:
-            if not is_known(name, meant):
-                raise unknown_name(role, name, meant)
-        for name in meant:
-            if not is_known(name, columns):
-                raise unknown_name("measures", name, columns)
     return {**roles, "measures": [a, *others]}
 
 
@@ -998,9 +943,8 @@ def pair_names(measures: Sequence[Hashable], a: Hashable, b: Names) -> list[Pair
         others = others_of(b)
         if b is None:
             others = [m for m in measures if m not in {a}]
-        for role, name in (("a", a), *(("b", other) for other in others)):
-            if name not in set(measures):
-                raise unknown_name(role, name, measures)
+        check_known("a", [a], measures)
+        check_known("b", others, measures)
         pairs = [(a, other) for other in others]
     if not pairs:
         raise ValueError(
@@ -1185,7 +1129,7 @@ def parts_of(
         check_not_above(n, groups.largest, whole)
     if together:
         check_groups(list(groups.keys.columns))
-    if heads and able.n_keys == 1 and able.scores and isinstance(n, np.ndarray):
+    if heads and able.scores and isinstance(n, np.ndarray):
         groups = groups.head(n)
     if not len(groups.keys):  # one group without candidates has the columns but no rows
         parts = stacks(replace(groups, keys=pd.DataFrame(index=[0])))

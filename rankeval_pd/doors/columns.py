@@ -4,35 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-import decimal
-import fractions
 import math
-import numbers
-import re
 import sys
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 import pandas as pd
 import xarray as xr
-from pandas.api.types import is_string_dtype
 
 from rankeval_pd import tables
-from rankeval_pd.errors import is_known, listed, shown, unknown_name, warn
+from rankeval_pd.errors import check_known, check_memory, is_known, listed, shown, warn
 from rankeval_pd.roles import (
-    CONTINGENCY,
     Roles,
-    are_values,
-    check_levels,
+    as_names,
     check_types,
-    excluded_names,
-    frame_column,
     is_score,
-    likely_gold,
-    vote_reason,
+    refuse_missing,
 )
 from rankeval_pd.stats import AnyArray, BoolArray, FloatArray, IntArray, Keys, Whole, mix
 from rankeval_pd.tables import GROUP, Rows, as_list, only_or_all
@@ -67,27 +56,16 @@ def _is_number(dtype: Any) -> bool:
 
 
 def as_floats(values: pd.Series, name: Hashable, then: str, role: str = "") -> FloatArray:
-    """Return numbers as float64, and reject distinct numbers that would become equal.
+    """Return numbers as float64, and reject whole numbers that would become equal.
 
     Missing numbers are NaN. The error message begins with ``role`` and ends with ``then``.
     """
     numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
-    plain = dense(values.dtype)
-    if plain.kind in "iu":
-        if (np.abs(numbers) >= _EXACT).any():
-            raise ValueError(
-                f"{role}{shown(name)} has whole numbers of 2**53 or more, which cannot be"
-                f" distinguished as float64 {then}"
-            )
-    elif plain.kind == "O" or plain.itemsize > 8:  # finer than float64
-        # pandas compares numbers at float64 precision
-        known = ~np.isnan(numbers)
-        alike = len(np.unique(values.to_numpy()[known])) - len(np.unique(numbers[known]))
-        if alike:
-            raise ValueError(
-                f"{role}{shown(name)} has numbers of dtype {values.dtype}, {alike} of which cannot"
-                f" be distinguished as float64 {then}"
-            )
+    if dense(values.dtype).kind in "iu" and (np.abs(numbers) >= _EXACT).any():
+        raise ValueError(
+            f"{role}{shown(name)} has whole numbers of 2**53 or more, which cannot be"
+            f" distinguished as float64 {then}"
+        )
     return numbers
 
 
@@ -129,11 +107,8 @@ def gold_values(
     if positive is not None:
         plain, among = values.astype(object), true_values(positive)
         for value in among:
-            if all_there and not plain.isin([value]).any():
-                raise ValueError(
-                    f"positive={positive!r}: no candidate has the value {value!r}; gold={name!r}"
-                    f" contains {value_counts(values)}. Pass values that occur in this column."
-                )
+            if all_there:
+                refuse_absent(int(plain.isin([value]).sum()), value, name, values)
         marked = plain.isin(among)
         # an empty spreadsheet cell is not a judgment, even if read as empty text
         blank = plain.isna() | plain.isin(["", " "]) & ~marked
@@ -144,7 +119,7 @@ def gold_values(
     if values.dtype == object or isinstance(dtype, pd.CategoricalDtype):
         values = pd.Series(values.astype(object).to_numpy(), dtype=object)
         if all(isinstance(x, (bool, np.bool_, int, float, np.number)) for x in values.dropna()):
-            values = pd.Series([_float_of(x) for x in values], dtype=float)
+            values = pd.Series([np.nan if pd.isna(x) else float(x) for x in values], dtype=float)
     truth, grades = None, ""
     if _is_number(values.dtype):
         truth = values.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -167,20 +142,23 @@ def gold_values(
     return truth
 
 
-def _float_of(value: Any) -> float:
-    try:
-        return np.nan if pd.isna(value) else float(value)
-    except OverflowError:  # an integer too large for a float is neither a grade nor a label
-        return np.inf if value > 0 else -np.inf
+def refuse_absent(count: int, value: Any, name: Hashable, values: pd.Series | None = None) -> None:
+    """Raise a ValueError if no candidate has a value in ``positive``."""
+    if not count:
+        there = ""
+        if values is not None:
+            there = f", which contains {value_counts(values)}"
+        raise ValueError(
+            f"positive: no candidate has the value {value!r} in gold={name!r}{there}. Pass values"
+            " that occur in this column."
+        )
 
 
 def true_values(positive: Any) -> list[Any]:
     """Return a list of the values that mark true positives."""
     if positive is None:
         return []
-    if isinstance(positive, list | tuple | set | frozenset | np.ndarray | pd.Series):
-        return list(positive)
-    return [positive]
+    return as_list(positive)
 
 
 def value_counts(values: pd.Series, most: int = 8) -> str:
@@ -245,7 +223,6 @@ def warn_of_dropped(
 
 _NEARLY = 1e-9  # tolerance for rounding fractions to whole list sizes
 _LARGEST = 2**62
-_MOST = 10**9
 
 
 class Shares(NamedTuple):
@@ -273,54 +250,31 @@ def check_n(n: Any) -> Sizes:
     """
     if n is None:
         return None
-    if isinstance(n, range) and len(n) > _MOST:
-        raise ValueError(
-            f"n={n!r} requests {len(n):,} lists for every measure, too many to fit in memory. Pass"
-            " fewer list sizes, or None for every n."
-        )
+    if isinstance(n, range):
+        what = f"n={n!r} requests {len(n):,} lists for every measure"
+        check_memory(2.0 * len(n), what, "Pass fewer list sizes, or None for every n.")
     values = n
     if not isinstance(n, range) and not (
         isinstance(n, np.ndarray) and n.ndim == 1 and n.dtype.kind in "iu"
     ):
-        values, shares = [], []
-        for value in as_list(n):
-            if isinstance(value, (float, np.floating)) and 0.0 < float(value) < 1.0:
-                shares.append(float(value))
-            else:
-                values.append(value)
-        if shares and values:
-            raise TypeError(
-                f"n={as_list(n)!r} mixes shares of the candidates, between 0 and 1, with"
-                f" {values[0]!r}, which is not a share. Pass either whole numbers or shares."
-            )
-        if shares:
-            return Shares(np.array(list(dict.fromkeys(shares))))
+        values = as_list(n)
+        shares = [x for x in values if isinstance(x, float | np.floating) and 0.0 < x < 1.0]
+        if shares and len(shares) == len(values):
+            return Shares(np.array(list(dict.fromkeys(map(float, shares)))))
         for value in values:
             if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
-                hint = ""
-                if isinstance(value, (float, np.floating)) and float(value).is_integer():
-                    hint = f" Write {int(value)}."
                 raise TypeError(
-                    f"n={value!r} is of type {type(value).__name__}: pass a whole number of at"
-                    " least 1, a share of the candidates (a float between 0 and 1), or None for"
-                    f" every n.{hint}"
+                    f"n={value!r} is of type {type(value).__name__}: pass either whole numbers of"
+                    " at least 1, or shares of the candidates (floats between 0 and 1), or None"
+                    " for every n."
                 )
-    if not len(values):
+    wrong = ["[]"]
+    if len(values):
+        wrong = [size for size in (min(values), max(values)) if not 1 <= size <= _LARGEST]
+    if wrong:
         raise ValueError(
-            f"n={n!r} requests no lists. Pass whole numbers from 1 to the number of candidates, or "
-            "None for every n."
-        )
-    if max(values) > _LARGEST:
-        above = next(value for value in values if value > _LARGEST)
-        raise ValueError(
-            f"n={above} exceeds any possible number of candidates. Pass whole numbers from 1 to"
-            " the number of candidates, or None for every n."
-        )
-    if min(values) < 1:
-        below = next(value for value in values if value < 1)
-        raise ValueError(
-            f"n={int(below)}: a list has at least one candidate. Pass whole numbers from 1 to the "
-            "number of candidates, shares of the candidates between 0 and 1, or None for every n."
+            f"n={wrong[0]} is no size of a list. Pass whole numbers from 1 to the number of"
+            " candidates, shares of the candidates between 0 and 1, or None for every n."
         )
     sizes = np.array(values, dtype=np.int64)
     _, kept = np.unique(sizes, return_index=True)
@@ -335,25 +289,19 @@ def check_not_above(n: Sizes, largest: int, whole: Whole | None = None) -> None:
     """Raise a ValueError if a list size exceeds the number of candidates."""
     if (width := WIDTH.get()) is not None:
         largest = width
+    longest, advice = 0, "or None for every n."
+    if isinstance(n, np.ndarray):
+        longest = int(n.max(initial=0))
+    elif n is not None and whole is not None:
+        longest = int(n.of(whole.total).max())
     if whole is not None:
-        longest = 1
-        if isinstance(n, Shares):
-            longest = int(n.of(whole.total).max())
-        elif n is not None:
-            longest = int(n.max())
-        if longest > whole.asked:
-            raise ValueError(
-                f"n={longest} exceeds {whole.asked}, the size of the longest list in this head of"
-                f" {whole.total:,} candidates. Collect a longer head: ddf.rankeval.head(n_max),"
-                " with n_max up to the number of candidates."
-            )
-    elif isinstance(n, np.ndarray) and n.size and int(n.max()) > largest:
+        largest, advice = whole.asked, "or collect a longer head: ddf.rankeval.head(n_max)."
+    if longest > largest:
         allowed = ""
         if largest:
-            allowed = f"whole numbers from 1 to {largest} or "
+            allowed = f"whole numbers from 1 to {largest} "
         raise ValueError(
-            f"n={int(n.max())} exceeds the number of candidates, {largest}. Pass {allowed}None"
-            " for every n."
+            f"n={longest} exceeds the number of candidates, {largest}. Pass {allowed}{advice}"
         )
 
 
@@ -372,29 +320,17 @@ def asked_thresholds(
                 f" numbers: threshold={{{measures[0]!r}: ...}}."
             )
         threshold = {measures[0]: threshold}
-    for name in threshold:
-        if not is_known(name, measures):
-            raise unknown_name("threshold", name, measures)
+    check_known("threshold", threshold, measures)
     rows = []
     for name in measures:
         values = as_list(threshold.get(name, []))
         for value in values:
-            if isinstance(value, (bool, np.bool_)) or not isinstance(
-                value, (int, float, np.integer, np.floating)
-            ):
+            number = isinstance(value, int | float | np.integer | np.floating)
+            number = number and not isinstance(value, bool)
+            if not number or not (abs(value) <= sys.float_info.max or abs(value) == np.inf):
                 raise TypeError(
-                    f"threshold: {value!r} for {name!r} is of type {type(value).__name__}. Pass a"
-                    " number, or a list of numbers."
-                )
-            if isinstance(value, int) and abs(value) > sys.float_info.max:
-                raise ValueError(
-                    f"threshold: a whole number for {name!r} is too large for a float. Pass a"
-                    " smaller number, inf or -inf."
-                )
-            if np.isnan(value):
-                raise ValueError(
-                    f"threshold: NaN for {name!r} is not a threshold. Pass a number;"
-                    " inf and -inf are allowed."
+                    f"threshold={shown(value)} for {name!r} is of type {type(value).__name__}, but"
+                    " a threshold is a number. Pass numbers; inf and -inf are allowed."
                 )
         row = list(map(float, values))
         if unique:
@@ -406,13 +342,6 @@ def asked_thresholds(
     return result
 
 
-def as_indexable(values: pd.Series) -> pd.Series:
-    """Return a column whose dtype an index can have, which excludes 16-bit floats."""
-    if values.dtype == np.float16:
-        return values.astype(np.float32)
-    return values
-
-
 def group_numbers(
     columns: Sequence[pd.Series], by: Sequence[Hashable], rows: int
 ) -> tuple[pd.DataFrame, IntArray]:
@@ -420,42 +349,33 @@ def group_numbers(
     if not by:
         return pd.DataFrame(index=[0]), np.zeros(rows, dtype=np.int64)
     for name, column in zip(by, columns, strict=True):
-        missing = int(column.isna().sum())
-        if missing:
-            raise ValueError(
-                f"by={name!r} has {missing} missing values, but every row needs a group. Fill in"
-                f" these values, or drop the rows: data.dropna(subset=[{name!r}])."
-            )
+        refuse_missing(column, "by", name)
     header = pd.Index(list(by), tupleize_cols=False)
     values = columns[0].to_numpy()
     if rows and len(by) == 1 and values.dtype.kind in "iu" and (values[1:] >= values[:-1]).all():
         new = np.append(True, values[1:] != values[:-1])  # the rows are sorted
         return pd.DataFrame({0: columns[0].array[new]}).set_axis(header, axis=1), new.cumsum() - 1
-    keys = pd.concat([as_indexable(x).reset_index(drop=True) for x in columns], axis=1)
+    keys = pd.concat([x.reset_index(drop=True) for x in columns], axis=1)
     keys = keys.set_flags(allows_duplicate_labels=True)  # a key occurs in many rows
     keys.columns = header
     try:
         number = np.asarray(keys.groupby(list(by), sort=True, observed=True).ngroup())
     except TypeError as error:
-        raise TypeError(_unsorted(columns, by)) from error
+        for name, column in zip(by, columns, strict=True):
+            if column.dtype == object:
+                raise unsorted(column, "by", name) from error
+        raise
     first = np.empty(number.max(initial=-1) + 1, dtype=np.int64)
     first[number[::-1]] = np.arange(number.size)[::-1]  # the last assignment keeps the first row
-    each = keys.iloc[first]
-    if any(isinstance(label, frozenset) for label in each.to_numpy(dtype=object).ravel()):
-        raise TypeError(_unsorted(columns, by))  # sets cannot be sorted
-    return each, number.astype(np.int64)
+    return keys.iloc[first], number.astype(np.int64)
 
 
-def _unsorted(columns: Sequence[pd.Series], by: Sequence[Hashable]) -> str:
-    kinds = {
-        name: sorted({type(x).__name__ for x in column})
-        for name, column in zip(by, columns, strict=True)
-        if column.dtype == object
-    }
-    told = "; ".join(f"{name!r} of type {' and '.join(given)}" for name, given in kinds.items())
-    return (
-        f"by has labels that cannot be sorted: {told}. Convert the labels to text or numbers, for"
-        f" example data[{next(iter(kinds), by[0])!r}].astype(str)."
+def unsorted(values: pd.Series, role: str, name: object) -> TypeError:
+    """Return the error for labels that cannot be sorted or distinguished."""
+    kinds = listed(sorted({type(x).__name__ for x in values.dropna()}), most=4)
+    return TypeError(
+        f"{role}={name!r} has labels of the types {kinds}, which cannot be sorted or distinguished."
+        f" Convert the labels to text or numbers, for example data[{name!r}].astype(str)."
     )
 
 
@@ -630,8 +550,11 @@ def _one(label: Any) -> Keys:
     """Return the hash (1) of a label that is neither a string nor a tuple."""
     if isinstance(label, np.number | np.bool_):
         label = label.item()
-    if isinstance(label, numbers.Number):
-        return _one_number(label)
+    large = isinstance(label, int) and not -(2**63) <= label < 2**64
+    if large and label.bit_length() < 1024 and float(label) == label:
+        label, large = float(label), False
+    if isinstance(label, int | float) and not large:
+        return label_hashes(pd.Index([label]))
     if isinstance(label, np.datetime64 | datetime.datetime):
         # an index would use nanoseconds, which cannot represent distant dates
         stamp = pd.Timestamp(label)
@@ -641,25 +564,6 @@ def _one(label: Any) -> Keys:
     if isinstance(label, pd.Interval):
         return label_hashes([_objects([x]) for x in (label.left, label.right, label.closed)])
     return _hash_of_repr(label)
-
-
-def _one_number(label: Any) -> Keys:
-    if isinstance(label, complex) and label.imag == 0.0:
-        label = label.real
-    if not isinstance(label, numbers.Real | decimal.Decimal):
-        return _hash_of_repr(label)
-    try:
-        exact = fractions.Fraction(label)  # type: ignore[arg-type]
-        near = float(exact)
-    except OverflowError:  # infinite or too large for floats
-        if abs(label) == math.inf:
-            return label_hashes(pd.Index([float(label)]))
-        return _hash_of_repr(label)
-    if exact.denominator == 1 and -(2**63) <= exact < 2**64:
-        return label_hashes(pd.Index([int(exact)]))
-    if fractions.Fraction(near) == exact:
-        return label_hashes(pd.Index([near]))
-    return _hash_of_repr(exact)
 
 
 def _hash_of_repr(label: object) -> Keys:
@@ -686,15 +590,12 @@ def column_order(
 
     ``falling`` sorts names in descending order as in trec_eval.
     """
-    refuse_missing(values, name)
+    refuse_missing(values, "key", name)
     pairs = pd.DataFrame({"group": group, "value": values.to_numpy()})
     try:
         repeated = values[pairs.duplicated().to_numpy(dtype=bool)]
     except TypeError:  # lists, dicts
-        raise TypeError(
-            f"key={name!r} has values that cannot be distinguished, such as {values.iloc[0]!r}."
-            " Pass a column of numbers, strings or dates."
-        ) from None
+        raise unsorted(values, "key", name) from None
     if len(repeated):
         raise ValueError(
             f"key={name!r} has repeated values, {listed(repeated.unique()[:3])}: a key must be"
@@ -709,25 +610,12 @@ def column_order(
     return order[np.argsort(group[order], kind="stable")]
 
 
-def refuse_missing(values: pd.Series, name: object) -> None:
-    """Raise a ValueError if a candidate has no key."""
-    missing = values.isna().to_numpy(dtype=bool)
-    if missing.any():
-        raise ValueError(
-            f"key={name!r} has {missing.sum()} missing values, but every candidate needs a value."
-            " Fill in these values, or omit key to break ties by a hash of the label."
-        )
-
-
 def sort_key(values: pd.Series, name: object) -> pd.Series:
     """Return the sorted key values and their positions."""
     try:
         return pd.Series(values.to_numpy()).sort_values(kind="stable")
-    except TypeError as error:
-        raise TypeError(
-            f"key={name!r} has values that cannot be ordered ({error}). Pass a column of numbers,"
-            " strings or dates."
-        ) from None
+    except TypeError:
+        raise unsorted(values, "key", name) from None
 
 
 def as_compared(scores: FloatArray, key: object) -> FloatArray:
@@ -742,27 +630,9 @@ def as_compared(scores: FloatArray, key: object) -> FloatArray:
 
 
 # -------------------------------------------------------------------------------------------------
-# Warn about identifiers and text, repeated candidates, and data with only one class.
+# Warn about identifiers, repeated candidates, and data with only one class.
 
-_LEAST = 10  # with fewer rows, numbers can be distinct, or depend on the label, by chance
-#: words in column names, for each likely role in rankings and runs, and in systems
-_WORDS = {
-    ("by", "groups"): "query topic user session subject participant batch block page passage line"
-    " qid uid sid segment seg sentence sent prompt judge rater annotator",
-    ("label", "groups"): "doc document docno docid pid segid item id ids idx index key guid no nr"
-    " number row",
-    ("gold", "exclude"): "label labels rel relevance relevant grade",
-    ("by", "seeds"): "seed rep repeat repetition replicate trial run",
-    ("by", "exclude"): "fold split",
-    ("exclude", "exclude"): "rank length len year date timestamp",
-}
-_ROLES = {word: roles for roles, words in _WORDS.items() for word in words.split()}
-_LAST = frozenset({
-    "id", "ids", "idx", "index", "uid", "sid", "docno", "nr", "number", "fold", "seed", "len",
-})  # fmt: skip
-_LABELS = frozenset(_WORDS["gold", "exclude"].split()) - {"grade"}
-# columns with these names are not measures, even if they contain fractions
-_NO_SCORES = frozenset({"rank", "length", "len", "year"})
+_LEAST = 10  # with fewer rows, numbers can be distinct, or depend on the group, by chance
 
 
 def warn_of_identifiers(
@@ -770,192 +640,51 @@ def warn_of_identifiers(
     *,
     taken_as: str,
     groups: Mapping[str, IntArray] | None = None,
-    truth: FloatArray | None = None,
 ) -> None:
-    """Warn about columns that look like identifiers, and that the user did not name.
+    """Warn about whole numbers that look like identifiers, and that the user did not name.
 
     ``taken_as`` is "systems" or "measures", and ``groups`` contains the group number of each row,
-    by role (by, groups). ``truth`` is the gold label of rankings: columns computed from the gold
-    label, and annotators' votes, are not measures.
+    by role (by, groups).
     """
     reasons = {}
     for name, values in columns.items():
-        reason = reason_of(name, values, groups or {}, truth)
+        reason = identifier_reason(values, groups or {})
         if reason is not None:
-            reasons[name] = reason
-    if not reasons:
-        return
-    names = list(reasons)
-    told = "; ".join(f"{name!r} ({reason})" for name, reason in list(reasons.items())[:6])
-    exclude, more = repr(only_or_all(names[:6])), ""
-    if len(names) > 6:
-        exclude, more = f"{exclude[:-1]}, ...]", f"; and {len(names) - 6} more"
-    side = int(taken_as == "systems")
-    as_role = "by=..., groups=..."
-    for name in (name for name, reason in reasons.items() if reason == _BY_NAME):
-        role = _ROLES.get(telling_words(name)[-1], _ROLES["index"])[side]
-        if role == "label" and truth is None:
-            role = "key"  # the role for documents is key
-        if role != "exclude":
-            as_role = f"{role}={name!r}"
-            break
-    if any(reason.startswith("votes") for reason in reasons.values()):
-        as_role += " (votes: gold=[...])"
-    warn(
-        f"columns used as {taken_as} look like identifiers or labels: {told}{more}. Pass"
-        f" exclude={exclude} or their role, for example {as_role}. If they are {taken_as}, list all"
-        f" {taken_as}: measures=[...]."
-    )
+            reasons[name] = f"{name!r} ({reason})"
+    if reasons:
+        warn(
+            f"columns used as {taken_as} look like identifiers: {'; '.join(reasons.values())}. Pass"
+            f" exclude={only_or_all([*reasons])!r} or their role, for example by=... or groups=..."
+            f" If they are {taken_as}, list all {taken_as}: measures=[...]."
+        )
 
 
-def reason_of(
-    name: Hashable,
-    values: pd.Series,
-    groups: Mapping[str, IntArray] | None = None,
-    truth: FloatArray | None = None,
-) -> str | None:
-    """Return why a column looks like an identifier or a label, or None.
+def identifier_reason(values: pd.Series, groups: Mapping[str, IntArray]) -> str | None:
+    """Return why a column of integers looks like an identifier, or None.
 
-    A column of whole numbers is suspicious in four cases: the name suggests an identifier, all
-    values are distinct (in 10 or more rows), values count up in blocks, or values other than 0 and
-    1 are constant within groups. Booleans are suspicious if the name suggests a label. Fractions
-    are suspicious if the name suggests a rank or a length.
+    Its numbers are all distinct, or it has one number in each group, as a join gives it.
     """
-    inferred, numbers = values, None
-    if values.dtype == object:
-        inferred = values.infer_objects()
-    if is_score(inferred.dtype) and not isinstance(inferred.dtype, pd.CategoricalDtype):
-        numbers = inferred.to_numpy(dtype=np.float64, na_value=np.nan)
-    if truth is not None and numbers is not None and values.dtype.kind in "iuf":
-        for few in (slice(100), slice(None)):  # a few rows are enough to reject most columns
-            here, label = numbers[few], truth[few]
-            true, false = here[label == 1.0], here[label == 0.0]
-            if (true != true[:1]).any() or (false != false[:1]).any():
-                break
-        else:
-            both = numbers.size >= _LEAST and true.size and false.size
-            if both and true[0] != false[0]:
-                return "a function of the gold label"
-    words = {*telling_words(name)}
-    if pd.api.types.is_bool_dtype(values.dtype):
-        if words and words <= _LABELS:
-            return _BY_NAME
+    if values.size < _LEAST or not pd.api.types.is_integer_dtype(values.dtype):
         return None
-    for rows in (slice(1000), slice(None)):  # the first rows are enough for most columns
-        if numbers is not None:
-            known = numbers[rows][~np.isnan(numbers[rows])]
-            if not known.size or not (np.isfinite(known) & (known == np.rint(known))).all():
-                numbers = None
-    if numbers is None:
-        if words & _NO_SCORES and is_score(values.dtype):
-            return _BY_NAME
-        return None
-    if truth is not None and (votes := vote_reason(name, numbers)) is not None:
-        return votes
-    if words:
-        return _BY_NAME
-    if _counts_up(numbers):
-        return "whole numbers that count up from row to row"
-    if _all_distinct(numbers):
+    if values.is_unique:
         return "whole numbers that are all distinct"
-    for role, number in (groups or {}).items():
-        if _constant_within(numbers, number):
+    for role, number in groups.items():
+        first = np.unique(number, return_index=True)[1]
+        of_group = values.iloc[first]
+        several = len(first) < len(number) and of_group.nunique() > 2
+        if several and values.array.equals(of_group.iloc[number].array):
             return f"one value in each group of {role}"
     return None
-
-
-_BY_NAME = "by its name"
-
-
-def telling_words(name: Hashable) -> list[str]:
-    """Return the words of a name that suggests an identifier or a label, not a score."""
-    if not isinstance(name, str):
-        return []
-    apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)  # splits names such as docId
-    words = re.findall(r"[a-z]+", apart.lower())
-    if any(map(str.isdigit, name)):
-        # "Unnamed: 0" is an identifier, but "run 3" can be a system
-        telling = words in (["unnamed"], ["level"])
-    else:
-        telling = bool(words) and (words[-1] in _LAST or {*words} <= _ROLES.keys())
-    if telling:
-        return words
-    return []
-
-
-def refuse_text(
-    frame: pd.DataFrame, roles: Roles, taken: Iterable[Hashable], taken_as: str
-) -> None:
-    """Raise a ValueError if a column without a role contains scores as text.
-
-    Text counts as scores if it parses as numbers and some of the numbers have a fractional part.
-    For systems, the strings 0 and 1, or true and false, also count as scores. Other whole numbers,
-    and columns named like identifiers, do not count as scores.
-    """
-    out = {*taken, *excluded_names(roles, frame.columns), *CONTINGENCY}
-    for name in frame.columns.drop_duplicates(keep=False):
-        if name in out:
-            continue
-        values = frame[name]
-        if not (values.dtype == object or is_string_dtype(values.dtype)) or telling_words(name):
-            continue
-        text = values.head(1000).dropna().astype(str)
-        numbers = pd.to_numeric(text, errors="coerce").to_numpy(dtype=float)
-        known = numbers[np.isfinite(numbers)]
-        two = taken_as == "systems" and set(text.str.lower()) in ({"0", "1"}, {"false", "true"})
-        if two or (2 * known.size >= max(text.size, 1) and (known != np.rint(known)).any()):
-            raise ValueError(
-                f"the column {name!r} contains scores as text:"
-                f" {listed(dict.fromkeys(text), most=3)}. Convert the column to numbers,"
-                f" data.assign({name}=pd.to_numeric(data[{name!r}], errors='coerce')), or exclude"
-                f" it: exclude={name!r}."
-            )
-
-
-def _counts_up(numbers: FloatArray) -> bool:
-    """Return whether each row repeats the previous number or adds 1."""
-    with np.errstate(over="ignore"):  # a step that overflows is not a step of 1
-        steps = np.diff(numbers)
-    return bool(((steps == 0.0) | (steps == 1.0)).all()) and int(steps.sum()) + 1 >= _LEAST
-
-
-def _all_distinct(numbers: FloatArray) -> bool:
-    known = numbers[~np.isnan(numbers)]
-    with np.errstate(over="ignore"):
-        if known.size < _LEAST or known.max() - known.min() + 1.0 < known.size:
-            return False
-    return bool(pd.unique(known).size == known.size)
-
-
-def _constant_within(numbers: FloatArray, number: IntArray) -> bool:
-    """Return whether the column differs between groups but not within groups."""
-    if numbers.size < _LEAST or set(pd.unique(numbers)) <= {0.0, 1.0}:
-        return False
-    _, first, where, size = np.unique(
-        number, return_index=True, return_inverse=True, return_counts=True
-    )
-    within = numbers[first][where]
-    same = (numbers == within) | (np.isnan(numbers) & np.isnan(within))
-    several = int((size > 1).sum())
-    return bool(same.all()) and several > 1 and pd.unique(numbers[first]).size > 1
 
 
 def cluster_codes(values: pd.Series, name: Hashable) -> IntArray:
     """Return each candidate's group number, independent of the row order."""
     check_types(values, "groups", name)
+    refuse_missing(values, "groups", name)
     try:
         number, labels = pd.factorize(values)
     except TypeError as error:
-        raise TypeError(
-            f"groups={name!r} has labels that cannot be distinguished, such as {values.iloc[0]!r}."
-            f" Pass a column of text or numbers, for example data[{name!r}].astype(str)."
-        ) from error
-    missing = int((number < 0).sum())
-    if missing:
-        raise ValueError(
-            f"groups={name!r} has {missing} missing values, but every candidate needs a group. Fill"
-            " in the values; a group may contain a single candidate."
-        )
+        raise unsorted(values, "groups", name) from error
     place = np.empty(len(labels), dtype=np.int64)
     place[np.argsort(label_hashes(pd.Index(labels, tupleize_cols=False)))] = np.arange(len(labels))
     return np.asarray(place[number])
@@ -1005,156 +734,24 @@ def warn_of_counts(positive: int, total: int, name: Hashable) -> None:
         )
 
 
-def maybe_gold(data: object, keywords: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return a hint if a single two-valued column could be the gold label."""
-    if any(keywords.values()) or (likely := likely_gold(data)) is None:
-        return []
-    return [("a gold label?", f"{likely[0]!r} has two values: rankeval({likely[1]})")]
-
-
 # -------------------------------------------------------------------------------------------------
-# Add columns for roles that are passed as an array, a Series, or an index level.
-
-_ONE = ("gold", "key", "groups")
-_SEVERAL = ("by", "label")
+# Roles that name index levels, and tables that leave.
 
 
-def with_given_frame(frame: pd.DataFrame, roles: Roles) -> tuple[pd.DataFrame, Roles]:
-    """Return a frame with a column for every role, and the column names.
-
-    Arrays and index levels become columns of a shallow copy. No column is replaced.
-    """
-    named: dict[str, list[Any]] = {}
-    added: dict[Hashable, pd.Series] = {}
-    for role in (*_ONE, *_SEVERAL):
-        if getattr(roles, role) is None:
-            continue
-        named[role] = _entries(getattr(roles, role), frame.columns)
-        for place, entry in enumerate(named[role]):
-            if are_values(entry):
-                given = _aligned(entry, frame.index, role)
-                name = _own_name(entry, role)
-            elif not _is_in(entry, frame.columns) and _is_in(entry, list(frame.index.names)):
-                given = frame.index.get_level_values(list(frame.index.names).index(entry))
-                name = entry
-            else:
-                continue
-            values = pd.Series(getattr(given, "array", given), index=frame.index)
-            if are_values(entry) and not _holds(frame, name, values):
-                name = _unused(name, {*frame.columns, *frame.index.names, *added})
-            named[role][place] = name
-            if name not in frame.columns:
-                added[name] = values
-    if added:
-        attrs = frame.attrs
-        frame = pd.concat([frame, pd.DataFrame(added, index=frame.index)], axis=1)
-        frame.attrs = attrs
-    if named:
-        roles = _renamed(roles, named)
-    return frame, roles
-
-
-def _holds(frame: pd.DataFrame, name: Hashable, values: pd.Series) -> bool:
-    """Return whether a column or index level has this name and these values."""
-    try:
-        return frame_column(frame, name, "by").equals(values)
-    except (KeyError, TypeError, ValueError):  # no column, several, or mixed types
-        return False
-
-
-def with_given_dataset(data: xr.Dataset, roles: Roles) -> tuple[xr.Dataset, Roles]:
-    """Return a Dataset with a variable for every role, and the variable names."""
-    named = {role: _entries(getattr(roles, role), data.variables) for role in (*_ONE, "label")}
-    added: dict[Hashable, xr.DataArray] = {}
-    for role, entries in named.items():
-        for place, entry in enumerate(entries):
-            if not are_values(entry):
-                continue
-            if isinstance(entry, xr.DataArray):
-                values = xr.align(data, entry, join="exact")[1].drop_vars(
-                    [c for c in entry.coords if c not in entry.dims]
-                )
-            else:
-                index = data.indexes.get(roles.dim, pd.RangeIndex(data.sizes[roles.dim]))
-                check_levels(index)
-                array = np.asarray(_aligned(entry, index, role))
-                values = xr.DataArray(array, dims=[roles.dim])
-            name = _own_name(entry, role)
-            if not _stores(data, name, values):
-                measures = data.indexes.get("measure", ())
-                name = _unused(name, {*data.variables, *data.dims, *measures, *added})
-                added[name] = values
-            entries[place] = name
-    return data.assign(added), _renamed(roles, named)
-
-
-def _stores(data: xr.Dataset, name: Hashable, values: xr.DataArray) -> bool:
-    """Return whether a variable has this name and these values."""
-    if name not in data.variables:
-        return False
-    own, given = data[name].variable, values.variable
-    if own.chunks or given.chunks:  # lazy values are not computed
-        return bool(own.data is given.data)
-    return bool(own.equals(given))
-
-
-def _entries(given: Any, columns: Any) -> list[Any]:
-    """Return names and values for a role."""
-    if given is None:
-        return []
-    if are_values(given) or isinstance(given, str) or not isinstance(given, Iterable):
-        return [given]
-    if isinstance(given, tuple) and _is_in(given, columns):
-        return [given]
-    return list(given)
-
-
-def _renamed(roles: Roles, named: dict[str, list[Any]]) -> Roles:
-    by_name: dict[str, Any] = {}
-    for role, entries in named.items():
-        if entries and not isinstance(getattr(roles, role), str):
-            by_name[role] = entries
-            if role in _ONE and not isinstance(getattr(roles, role), list):
-                by_name[role] = entries[0]
-    return replace(roles, **by_name)
-
-
-def _own_name(values: Any, role: str) -> Hashable:
-    """Return the name of the values, or the role."""
-    own: Hashable = getattr(values, "name", None)
-    return role if own is None else own
-
-
-def _unused(name: Hashable, taken: set[Hashable]) -> Hashable:
-    while name in taken:
-        name = f"{name}_given"
-    return name
-
-
-def _is_in(name: Any, names: Any) -> bool:
-    try:
-        return name is not None and name in names
-    except TypeError:
-        return False
-
-
-def _aligned(values: Any, index: pd.Index, role: str) -> Any:
-    """Return values in row order. A Series is aligned by index."""
-    if np.ndim(values) != 1 or len(values) != len(index):
-        raise ValueError(
-            f"{role} has values of shape {np.shape(values)} for {len(index)} candidates: pass one"
-            " value for each candidate, or the name of a column."
-        )
-    if not isinstance(values, pd.Series) or values.index.equals(index):
-        return values
-    there, here = values.index, index
-    if there.is_unique and here.is_unique and there.isin(here).all():
-        return values.reindex(here)
-    raise ValueError(
-        f"{role} is a Series whose index differs from the data's index, so the values cannot be"
-        " matched to the rows. Give the Series the data's index, or pass .to_numpy() if the values"
-        " are in row order."
-    )
+def with_levels(frame: pd.DataFrame, roles: Roles) -> pd.DataFrame:
+    """Return a frame in which the index levels with a role are columns, too."""
+    names = list(frame.index.names)
+    added: dict[Hashable, Any] = {}
+    for role in ("gold", "key", "groups", "by", "label"):
+        for name in as_names(getattr(roles, role), frame.columns):
+            if name is not None and is_known(name, names) and not is_known(name, frame.columns):
+                added[name] = frame.index.get_level_values(names.index(name)).array
+    if not added:
+        return frame
+    attrs = frame.attrs
+    frame = pd.concat([frame, pd.DataFrame(added, index=frame.index)], axis=1)
+    frame.attrs = attrs
+    return frame
 
 
 def above_door(table: pd.DataFrame | xr.Dataset, data: Data) -> Data:
@@ -1167,16 +764,6 @@ def is_dask_frame(data: object) -> bool:
     kind = type(data)
     named = kind.__name__ in ("DataFrame", "_Frame")
     return named and kind.__module__.startswith("dask") and hasattr(data, "npartitions")
-
-
-def refuse_taken(added: Iterable[str], taken: Iterable[Hashable], how: str) -> None:
-    """Raise a ValueError if the data have a column that the result adds."""
-    for name in added:
-        if name in taken:
-            raise ValueError(
-                f"data has a column {name!r}, but the result adds a column of the same name."
-                f" Rename the column: data.rename({how}{{{name!r}: ...}})."
-            )
 
 
 def concatenated(parts: Sequence[Rows], by: str | None = None) -> Rows:

@@ -21,10 +21,9 @@ from rankeval_pd.decisions import GROUP, Rows
 from rankeval_pd.doors import candidates, columns, item_tables
 from rankeval_pd.doors.candidates import Answer, GroupFrame, HeadFrame, Parts, RankingQuestion
 from rankeval_pd.doors.item_tables import ItemTable
-from rankeval_pd.errors import COMPUTE, details_wanted, held, listed, unknown_name
+from rankeval_pd.errors import COMPUTE, check_known, details_wanted, held, listed
 from rankeval_pd.roles import (
     Roles,
-    are_values,
     as_names,
     check_kinds,
     check_types,
@@ -32,6 +31,7 @@ from rankeval_pd.roles import (
     find_measures,
     frame_column,
     native,
+    refuse_missing,
     signs_of,
     with_roles_of,
 )
@@ -152,12 +152,6 @@ def request_of(ddf: Any, roles: Roles, *, scored: bool = True) -> Request:
 
 
 def _check_roles(roles: Roles) -> None:
-    for role in ("gold", "key", "label", "groups", "by"):
-        if are_values(getattr(roles, role)):
-            raise ValueError(
-                f"{role} is given as values, but the rows of a Dask DataFrame are spread across"
-                f" its partitions. Add a column, ddf.assign({role}=...), and pass its name."
-            )
     if len(roles.factors) > 1:
         raise ValueError(
             f"groups={roles.groups!r}: the cells of two crossed factors are spread across the"
@@ -257,7 +251,7 @@ def tie_keys(rows: pd.DataFrame, request: Request) -> AnyArray:
         seed = ranking.mix(np.array([request.roles.seed % 2**64], dtype=np.uint64))
         return ranking.mix(columns.label_hashes(_label_values(rows, request)) + seed)
     values = frame_column(rows, key, "key")
-    columns.refuse_missing(values, key)
+    refuse_missing(values, "key", key)
     ascending = columns.sort_key(values, key)
     keys = np.empty(len(rows), dtype=np.int64)
     keys[ascending.index] = np.cumsum((ascending != ascending.shift()).to_numpy(dtype=bool))
@@ -345,11 +339,7 @@ class Counts(NamedTuple):
                 " 'absent'."
             )
         for value, count in zip(columns.true_values(roles.positive), self.present, strict=True):
-            if count == 0:
-                raise ValueError(
-                    f"positive={roles.positive!r}: no candidate has the value {value!r} in"
-                    f" gold={request.gold!r}. Pass values that occur in this column."
-                )
+            columns.refuse_absent(int(count), value, request.gold)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -393,7 +383,7 @@ def merged(parts: Sequence[PartialHead], request: Request) -> PartialHead:
     head = _best(rows, worse, true, request, counts)
     left_out = head.left_out
     for part in parts:
-        left_out = left_out + part.left_out * _equal_or_missing(part.bound, head.bound)
+        left_out = left_out + part.left_out * ranking.equal_scores(part.bound, head.bound)
     return head._replace(left_out=left_out)
 
 
@@ -409,24 +399,20 @@ def _best(
     for k, scores in enumerate(worse):
         bound[k] = np.partition(scores, keep - 1)[keep - 1]
         better = _are_better(scores, bound[k])
-        same = np.flatnonzero(_equal_or_missing(scores, bound[k]))
+        same = np.flatnonzero(ranking.equal_scores(scores, bound[k]))
         free = keep - int(better.sum())
         if free < same.size:
             first = np.argpartition(tie_keys(rows.iloc[same], request), free - 1)
             same = same[first[:free]]
         kept |= better
         kept[same] = True
-    omitted = ~kept & _equal_or_missing(worse, bound[:, np.newaxis])
+    omitted = ~kept & ranking.equal_scores(worse, bound[:, np.newaxis])
     left_out[:] = omitted.sum(axis=1), (omitted & true).sum(axis=1)
     return PartialHead(rows[kept], bound, left_out, counts)
 
 
 def _are_better(worse: FloatArray, bound: FloatArray | float) -> BoolArray:
     return np.asarray(np.where(np.isnan(bound), ~np.isnan(worse), worse < bound))
-
-
-def _equal_or_missing(one: FloatArray, other: FloatArray | float) -> BoolArray:
-    return np.asarray((one == other) | (np.isnan(one) & np.isnan(other)))
 
 
 def collect_head(
@@ -500,9 +486,7 @@ class Head(NamedTuple):
                 " head does not contain the number of empty ranks. Pass missing='last'."
             )
         names = [name for name in measures if name is not None]
-        for name in names:
-            if name not in own:
-                raise unknown_name("measures", name, own)
+        check_known("measures", names, own)
         return self.whole.of(np.array([own.index(x) for x in names], dtype=np.int64))
 
 
@@ -526,7 +510,7 @@ def finished(part: PartialHead, request: Request, n_max: int) -> HeadFrame:
         )
     # the block that the last kept rank is in
     worse, true = negated_scores(part.rows, request), true_labels(part.rows, request) == 1.0
-    ahead = _are_better(worse, bound) | _equal_or_missing(worse, bound)
+    ahead = _are_better(worse, bound) | ranking.equal_scores(worse, bound)
     end, tp_end = np.stack([ahead.sum(axis=1), (ahead & true).sum(axis=1)]) + part.left_out
     if not 0 < request.keep <= counts.total:
         end, tp_end = np.full_like(end, counts.total), np.full_like(end, counts.positive)
@@ -557,9 +541,7 @@ def finished(part: PartialHead, request: Request, n_max: int) -> HeadFrame:
 def frame_of_groups(ddf: Any, roles: Roles) -> GroupFrame:
     """Return a frame without rows that stands for the groups in ``by``."""
     meta: pd.DataFrame = ddf._meta
-    for name in as_names(roles.by, meta.columns):
-        if name not in meta.columns:
-            raise unknown_name("by", name, meta.columns)
+    check_known("by", as_names(roles.by, meta.columns), meta.columns)
     frame = GroupFrame(meta)
     frame.answers = functools.partial(_answers_of_groups, ddf, roles.label)
     return frame
@@ -758,7 +740,7 @@ _SPREAD = {  # the advice, by role
 }
 
 
-def check_distributed(roles: Roles, options: PairOptions, *, studentises: bool) -> None:
+def check_distributed(roles: Roles) -> None:
     """Raise a ValueError for methods that do not support distributed items."""
     for role, advice in _SPREAD.items():
         if getattr(roles, role) not in (None, "raise"):
@@ -766,12 +748,6 @@ def check_distributed(roles: Roles, options: PairOptions, *, studentises: bool) 
                 f"{role}={getattr(roles, role)!r}: items that belong together are spread across the"
                 f" workers. {advice} {_FROM_FRAME}"
             )
-    if studentises or options.ci == "bca":
-        raise ValueError(
-            f"event={options.event!r}, ci={options.ci!r}, adjust={options.adjust!r}: resampled"
-            " standard errors and ci='bca' need more passes over the items. Pass event='wild',"
-            f" ci='percentile' or adjust='holm'. {_FROM_FRAME}"
-        )
 
 
 class Blocks(NamedTuple):

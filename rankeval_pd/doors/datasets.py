@@ -33,11 +33,8 @@ from pandas.api.extensions import ExtensionDtype
 from rankeval_pd.doors.columns import (
     WIDTH,
     check_n,
-    refuse_taken,
     true_values,
-    with_given_dataset,
 )
-from rankeval_pd.doors.item_tables import check_dimension
 from rankeval_pd.errors import (
     SHOWN,
     check_memory,
@@ -116,12 +113,15 @@ def answer_dataset(
     question = Question(function, form, options, dim, layout, used, able.pooled)
     data, question = _checked(data, question)
 
-    if "data" in layout:
-        return _rows_of_data(data.compute(), question)
-    if not all(data.sizes.values()):
-        columns = _columns_of(data, question)
-        if data.sizes[dim] and not all(data.sizes[d] for d in columns.batch):
-            return _answer_for_nothing(_used_variables(data, question, columns), question)
+    if empty := [d for d, size in data.sizes.items() if d != dim and not size]:
+        raise ValueError(
+            f"data has no group, measure or system along {listed(empty)}. Pass a Dataset with at"
+            " least one label along every dimension, or drop these dimensions."
+        )
+    if "data" in layout:  # rows of the data
+        reading = _read(data.compute(), question)
+        columns = {d: d for d in reading.batch}
+        return as_rows(_with_labels(_table_of(reading), columns, data).reset_index())
     lazy = any(x.chunks is not None for x in data.variables.values())
     if not lazy or "row" in layout or not all(data.sizes.values()):
         return _answer(data.compute(), question)[0]
@@ -147,46 +147,27 @@ def _form(parameters: Mapping[str, Any], data: xr.Dataset, options: Mapping[str,
     return form_of(data, options)
 
 
-_GIVEN = ("gold", "key", "label", "groups")
-
-
 def _checked(data: xr.Dataset, question: Question) -> tuple[xr.Dataset, Question]:
-    """Check the dimensions, and store values given for a role as variables."""
+    """Check the roles and the dimensions, and store judging probabilities as a variable."""
     options, dim, form = question.options, question.dim, question.form
-    by = options.get("by")
+    given = {x: options[x] for x in Roles.__dataclass_fields__ if x in options}
+    Roles.configured({**given, "dim": dim})
+    refuse_by(options.get("by"), dim)
+    dims = [dim]
     if form == "items":
-        refuse_by(by, dim, "domains", "Omit by, or pass a DataFrame.")
-        for name in (dim, *question.header):
-            check_dimension(data, name)
-        return data, question
-    if not is_known(dim, data.dims):
-        raise ValueError(
-            f"dim={dim!r} is not a dimension of data, which has the dimensions"
-            f" {listed(data.dims)}. Pass the candidate dimension as dim=..."
-        )
-    if dim != "candidate" and "candidate" in data.dims:
-        raise ValueError(
-            f"dim={dim!r}, but data also has a dimension 'candidate', which would be treated"
-            " as a batch. Omit dim if 'candidate' is the dimension of the candidates; otherwise"
-            " rename 'candidate': data.rename(candidate='batch')."
-        )
-    if form == "queries":
-        refuse_by(by, dim, "queries", "Omit by.")
-        if options.get("wide"):
+        dims += question.header
+    for name in dims:
+        if not is_known(name, data.dims):
             raise ValueError(
-                "wide=True applies only to DataFrames. Omit wide, and for paired tests pass"
-                " found.rename({'query': 'item', 'measure': 'system'})[['AP']]."
+                f"data has no dimension {name!r}, only {listed(data.dims)}. Pass the dimension of"
+                " the candidates or items as dim=...; systems scored on test items also have the"
+                " dimension 'system', and one variable per statistic."
             )
-        return data, question
-    advice = (
-        "Omit by. To add such a dimension, use data.groupby and unstack, which pad smaller groups"
-        " with NaN."
-    )
-    refuse_by(by, dim, "groups", advice)
-    if any(map(are_values, question.named(*_GIVEN))):
-        given = {x: options[x] for x in ("measures", *_GIVEN) if options.get(x) is not None}
-        data, roles = with_given_dataset(data, Roles.of({**given, "dim": dim}))
-        options = {**options, **{x: getattr(roles, x) for x in _GIVEN if x in given}}
+    if form == "queries" and options.get("wide"):
+        raise ValueError(
+            "wide=True applies only to DataFrames. Omit wide, and for paired tests pass"
+            " found.rename({'query': 'item', 'measure': 'system'})[['AP']]."
+        )
     rate = options.get("judged_with")
     if are_values(rate):
         if not isinstance(rate, xr.DataArray):
@@ -291,15 +272,11 @@ def _columns_of(data: xr.Dataset, question: Question) -> Columns:
         roles.append("document")
     roles = [x for x in roles if is_known(x, data.variables) and x not in data.xindexes]
     for name in dict.fromkeys([*golds, *roles]):
-        if dim not in data[name].dims:
+        if dim not in data[name].dims or "measure" in data[name].dims:
             raise ValueError(
                 f"{name!r} has the dimensions {listed(data[name].dims)}, but a variable with a role"
-                f" needs the dimension {dim!r}. Pass another variable."
-            )
-        if "measure" in data[name].dims:
-            raise ValueError(
-                f"gold={name!r} has the dimension 'measure', but all measures share the gold label."
-                " Select one measure, .isel(measure=0), or rename the dimension."
+                f" needs the dimension {dim!r}, and not the dimension 'measure'. Pass another"
+                " variable, or select one measure, .isel(measure=0)."
             )
     found = variables_by_column(data, dim, golds)
     found |= {x: (x, data[x].variable) for x in (*golds, *roles) if x in data.coords}
@@ -483,8 +460,7 @@ def _table_of(reading: Reading) -> pd.DataFrame:
         width = data.sizes[question.dim]
     before = WIDTH.set(width)
     try:
-        with hushed("by="):  # a Dataset can repeat the scores of a label in all groups
-            table: pd.DataFrame = question.function(reading.frame, **question.options)
+        table: pd.DataFrame = question.function(reading.frame, **question.options)
     finally:
         WIDTH.reset(before)
     if question.form == "queries" and not reading.batch and table.columns[0] == _QUERY:
@@ -676,7 +652,7 @@ def _coords_of_groups(
 
 
 # -------------------------------------------------------------------------------------------------
-# Tables of pairs of systems, and results that consist of rows of the data
+# Tables of pairs of systems
 
 
 def _answer_pairs(
@@ -700,60 +676,8 @@ def _answer_pairs(
     return as_rows(function(frame, **options))
 
 
-_ROW = "_row"
-
-
-def _rows_of_data(data: xr.Dataset, question: Question) -> xr.Dataset:
-    """Return the rows of the data that the function selects, along ``row``."""
-    added = ["list", "rank_a", "rank_b"]
-    refuse_taken([*added, *["row"] * (question.dim != "row")], {*data.variables, *data.dims}, "")
-    reading = _read(data, question)
-    dims = [*reading.batch, question.dim]
-    reading.frame[_ROW] = np.flatnonzero(reading.kept)
-    options = {**reading.question.options, "exclude": [*question.named("exclude"), _ROW]}
-    table = _table_of(reading._replace(question=reading.question._replace(options=options)))
-    places = np.unravel_index(table.pop(_ROW).to_numpy(), [data.sizes[d] for d in dims])
-    rows = {d: xr.Variable("row", x) for d, x in zip(dims, places, strict=True)}
-    picked: dict[Hashable, Any] = {}
-    for key, variable in data.variables.items():
-        # xarray can index these only by slices
-        if isinstance(variable.dtype, ExtensionDtype) and {*variable.dims} <= {*rows}:
-            extension: Any = variable.data
-            at = np.zeros(len(table), dtype=np.intp)
-            if variable.dims:
-                at = rows[variable.dims[0]].to_numpy()
-            picked[key] = "row", pd.Series(extension.ravel()).array.take(at)
-        else:
-            found = variable.to_base_variable().isel(rows, missing_dims="ignore")
-            if key not in found.dims:  # otherwise labels of a dimension beside the rows
-                found = found.copy(data=found.to_numpy())  # extension arrays have one dimension
-                found = found.set_dims({"row": len(table), **found.sizes})
-            picked[key] = found
-    picked |= {x: ("row", table[x].to_numpy()) for x in added}
-    return xr.Dataset(picked, attrs=data.attrs)
-
-
 # -------------------------------------------------------------------------------------------------
-# Datasets in chunks, and Datasets without groups: answers for made-up data show the labels and
-# dtypes of the result
-
-
-def _answer_for_nothing(data: xr.Dataset, question: Question) -> xr.Dataset:
-    """Return the answer for data without groups, in the shape of the answer for made-up data."""
-    grown = {}
-    for name, v in data.variables.items():
-        if 0 in v.shape:
-            shape = [max(n, 1) for n in v.shape]
-            grown[name] = (v.dims, np.zeros(shape, v.dtype), v.attrs)
-    made = _made_up(data.drop_vars(list(grown)).assign(grown).chunk(), question)
-    with hushed():
-        if "row" in question.layout:
-            return as_rows(_table_of(_read(made, question))[:0])
-        result, axes = _answer(made, question)
-    empty = {x.dim: slice(data.sizes[x.group]) for x in axes if x.group is not None}
-    groups = _coords_of_groups(data, axes, {*result.variables})
-    result = result.isel(empty).drop_vars([x for x in groups if x in result.coords])
-    return result.assign_coords(groups)
+# Datasets in chunks: answers for made-up data show the labels and dtypes of the result
 
 
 def _answer_in_blocks(data: xr.Dataset, question: Question, *, together: bool) -> xr.Dataset:

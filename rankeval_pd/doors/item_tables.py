@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -11,17 +12,29 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.doors.columns import as_floats, group_numbers, refuse_text, warn_of_identifiers
-from rankeval_pd.errors import is_known, listed, near_miss, no_table, shown, unknown_name, warn
+from rankeval_pd.doors.columns import as_floats, group_numbers, unsorted, warn_of_identifiers
+from rankeval_pd.errors import (
+    check_choice,
+    check_count,
+    check_flag,
+    check_known,
+    listed,
+    near_miss,
+    no_table,
+    refuse_combinations,
+    shown,
+    warn,
+)
 from rankeval_pd.roles import (
     Roles,
-    are_values,
     as_names,
     check_levels,
     check_types,
     excluded_names,
     frame_column,
     refuse_dim,
+    refuse_foreign,
+    refuse_missing,
 )
 from rankeval_pd.stats import (
     METRICS,
@@ -49,6 +62,12 @@ _COUNTED = ("mean", "rouge", "accuracy")  # the second statistic is 1 per item b
 _SCORES = " If the columns contain per-item scores, omit metric to compare the mean scores."
 
 
+def refuse_few(count: int, told: str, what: str, advice: str) -> None:
+    """Raise a ValueError if there are fewer than two."""
+    if count < 2:
+        raise ValueError(f"{told}, but a paired test needs at least two {what}. {advice}")
+
+
 class Metric(NamedTuple):
     """Store a metric and the names of its statistics."""
 
@@ -67,9 +86,7 @@ def find_metric(roles: Roles, statistics: list[Hashable], *, one_level: bool) ->
     ``statistics`` lists the statistics in the data. For one column per system, it is [None].
     """
     metric: Any = "mean" if roles.metric is None else roles.metric
-    if not isinstance(metric, str):
-        _check_no_scorer(metric)
-    if callable(metric):
+    if callable(metric) and not isinstance(metric, type):
         name = getattr(metric, "__name__", type(metric).__name__)
         score = partial(_user_score, function=metric, name=name)
         sign = 1.0 if roles.higher_is_better in (None, True) else -1.0
@@ -106,56 +123,30 @@ def find_metric(roles: Roles, statistics: list[Hashable], *, one_level: bool) ->
     )
 
 
-def _check_no_scorer(metric: Any) -> None:
-    """Raise a ValueError if the metric is an object that scores text or labels."""
-    is_class = isinstance(metric, type)
-    if callable(metric) and not is_class:
-        return
-    kind, call = metric, ""
-    if not is_class:
-        kind, call = type(metric), "()"
-    name = next((x for x in METRICS if kind.__name__.lower().startswith(x)), None)
-    if name is None and not is_class:
-        return
-    known = "the name of a metric"
-    if name is not None:
-        known = f"metric={name!r} and the statistics {listed(METRICS[name].statistics)}"
-    raise ValueError(
-        f"metric={kind.__name__}{call} scores text or labels, but a paired"
-        f" test needs the statistics of each item. Pass {known} as two-level columns (system,"
-        " statistic), or a function of summed statistics, f(S[..., statistic])."
-    )
-
-
 def _needed(
     metric: str, formula: MetricFormula, statistics: list[Hashable], *, one_level: bool
 ) -> list[Hashable]:
     """Return the metric's statistics, or raise a ValueError if the data do not have them."""
-    if metric in _ONE_COLUMN:
-        raise ValueError(
-            f"metric={metric!r} takes one column per system, but data has the statistics"
-            f" {listed(statistics)}. Choose one of them, for example data.xs({statistics[0]!r},"
-            " axis=1, level=...), or pass a metric that uses several statistics, such as"
-            " metric='f1' or 'bleu'."
-        )
     needed: list[Hashable] = [*formula.statistics]
     if metric == "accuracy" and "total" not in statistics:
         needed.remove("total")
-    missing = [name for name in needed if name not in statistics]
-    if missing:
-        have = f"the statistics {listed(statistics)}, without {listed(missing)}."
-        if one_level:
-            have = f"one column per system.{_SCORES}"
-        raise ValueError(
-            f"metric={metric!r} needs the statistics {listed(needed, most=4)}, but data has"
-            f" {have} from_sacrebleu and from_predictions create two-level columns (system,"
-            " statistic)."
-        )
-    return needed
+    wanted = f"the statistics {listed(needed, most=4)}"
+    if metric in _ONE_COLUMN:
+        wanted = "one column per system"
+    elif {*needed} <= {*statistics}:
+        return needed
+    have = f"the statistics {listed(statistics, most=4)}."
+    if one_level:
+        have = f"one column per system.{_SCORES}"
+    raise ValueError(
+        f"metric={metric!r} needs {wanted}, but data has {have} from_sacrebleu and from_predictions"
+        " create two-level columns (system, statistic)."
+    )
 
 
 def _user_score(sums: AnyArray, *, function: Callable[[AnyArray], Any], name: str) -> FloatArray:
     """Call a user's function: check the shape, and replace infinity with NaN."""
+    wanted = f"scores of shape {sums.shape[:-1]}: write it with S[..., 0], S[..., 1], and so on"
     try:
         with np.errstate(all="ignore"):
             scores = np.asarray(function(np.asarray(sums, dtype=float)))
@@ -163,22 +154,14 @@ def _user_score(sums: AnyArray, *, function: Callable[[AnyArray], Any], name: st
         raise ValueError(
             f"metric={name} raised {type(error).__name__}: {error}. The function receives the"
             f" sums of {sums.shape[-1]} statistics as an array of shape {sums.shape} and must"
-            f" return scores of shape {sums.shape[:-1]}: write it with S[..., 0], S[..., 1],"
-            " and so on."
+            f" return {wanted}."
         ) from error
-    if scores.dtype.kind not in "biuf":
-        kind = f"dtype {scores.dtype}" if scores.ndim else type(scores.item()).__name__
-        raise TypeError(
-            f"metric={name} returned {kind}, but scores must be real numbers. Return "
-            f"an array of shape {sums.shape[:-1]}."
+    if scores.dtype.kind not in "biuf" or scores.shape != sums.shape[:-1]:
+        raise ValueError(
+            f"metric={name} returned an array of dtype {scores.dtype} and shape {scores.shape}"
+            f" for sums of shape {sums.shape}. The function must return {wanted}."
         )
     scores = scores.astype(float)
-    if scores.shape != sums.shape[:-1]:
-        raise ValueError(
-            f"metric={name} returned shape {scores.shape} instead of {sums.shape[:-1]} for sums"
-            f" of shape {sums.shape}. The statistics are on the last axis: write the function"
-            " with S[..., 0], S[..., 1], and so on."
-        )
     return np.where(np.isfinite(scores), scores, np.nan)  # x/0 and 0/0 are undefined
 
 
@@ -191,19 +174,14 @@ def check_complete(values: FloatArray, systems: list[Hashable], labels: pd.Index
     if not lacking.any():
         return
     k = int(lacking.any(axis=1).argmax())
+    items, what, advice = labels[lacking[k]], "no score", " For ratings, pass missing='ratio'."
     infinite = labels[np.isinf(values[k]).any(axis=1)]
     if len(infinite):
-        raise ValueError(
-            f"system {shown(systems[k])} has infinite scores for {len(infinite)} of {len(labels)}"
-            f" items: {listed(infinite, most=6)}. Sums over items need finite numbers. Correct"
-            " these scores, or drop these items for all systems."
-        )
-    items = labels[lacking[k]]
+        items, what, advice = infinite, "infinite scores", ""
     raise ValueError(
-        f"system {shown(systems[k])} has no score for {len(items)} of {len(labels)} items:"
-        f" {listed(items, most=6)}. A paired test needs every score: drop these items with"
-        " data.dropna(), or run the system on them, but do not fill in 0. For missing ratings, pass"
-        " missing='ratio'."
+        f"system {shown(systems[k])} has {what} for {len(items)} of {len(labels)} items:"
+        f" {listed(items, most=6)}. A paired test needs every score: correct the scores, or drop"
+        f" these items with data.dropna(), but do not fill in 0.{advice}"
     )
 
 
@@ -244,11 +222,8 @@ class ItemDesign(NamedTuple):
 
     cluster: IntArray | None  #: the number of each item's cluster
     strata: IntArray | None  #: the number of each item's stratum
-    average: str  #: how to average over strata
     seeds: list[Hashable] | None  #: the labels of the training seeds
-    missing: str
-    weight: str = "item"  #: whether items or groups have equal weight
-    pooled: bool = False  #: whether all systems share one variance between seeds
+    roles: Roles  #: how items, strata and seeds are combined
 
 
 def crossed(
@@ -266,14 +241,14 @@ def crossed(
     """
     score, linear = metric.formula.score, metric.linear
     strata = beside.strata
-    if beside.weight == "group":
+    if beside.roles.weight == "group":
         assert cluster is not None
         sizes = np.bincount(cluster).astype(float)
         values = values * (cluster.size / sizes.size / sizes)[cluster][:, np.newaxis]
     if strata is not None:
         strata = np.unique(strata, return_inverse=True)[1]
         _check_strata(strata, cluster)
-    if strata is not None and beside.average == "macro":
+    if strata is not None and beside.roles.average in (None, "macro"):
         sizes = np.bincount(strata)
         complete = bool((values[there][..., 1:] == 1.0).all())
         if linear == "mean" and cluster is None and complete:
@@ -286,11 +261,8 @@ def crossed(
         return Items(values[:, 0], cluster, score, metric.sign, linear, strata)
     alone = [systems[k] for k in np.flatnonzero(there.sum(axis=1) < 2)]
     if alone:
-        raise ValueError(
-            f"seeds: a single training run of {listed(alone)} cannot show the variation between"
-            " runs. Train with at least two seeds (preferably five); without seeds=, the test"
-            " compares only these runs and rejects far too often."
-        )
+        advice = "Train twice or more; without seeds=, the test compares only these runs."
+        refuse_few(1, f"seeds: {listed(alone)} has a single training run", "runs", advice)
     result = np.full(there.shape, np.nan)
     result[there] = score(values[there].sum(axis=1))
     if np.isnan(result[there]).any():
@@ -299,7 +271,7 @@ def crossed(
             f"seeds: metric {metric.name!r} is undefined for a training run of system "
             f"{shown(systems[k])}. Exclude this system: exclude=..."
         )
-    seeds = items.seeds_of(result, pooled=beside.pooled)
+    seeds = items.seeds_of(result, pooled=beside.roles.seed_variance == "pooled")
     if linear is not None and bool((values[there][..., 1:] == 1.0).all()):
         averaged = np.where(there[..., np.newaxis, np.newaxis], values, 0.0).sum(axis=1)
         averaged /= there.sum(axis=1)[:, np.newaxis, np.newaxis]
@@ -319,191 +291,84 @@ def _check_strata(strata: IntArray, cluster: IntArray | None) -> None:
             )
         drawn, what = pairs[1], "groups"
     sizes = np.bincount(drawn)
-    if sizes.min() < 2:
-        raise ValueError(
-            f"strata: {int((sizes < 2).sum())} of {sizes.size} strata have fewer than two {what},"
-            " but resampling within a stratum needs two. Merge small strata, or omit strata."
-        )
+    few = f"strata: {int((sizes < 2).sum())} of {sizes.size} strata have fewer than two {what}"
+    refuse_few(sizes.min(), few, what, "Merge small strata, or omit strata.")
 
 
-# --------------- Convert long tables from :func:`rankeval_pd.per_query` to systems scored on items
+# --------------- Tables from :func:`rankeval_pd.per_query` as systems scored on items
 
 COLUMNS = ("measure", "metric", "value", "n_positive", "n_retrieved", "n_judged")
 OPEN = ("tied", "value_low", "value_high", "judged", "undefined")  # only with details=True
-_COUNTS = ("n_positive", "n_retrieved", "n_judged")
-_BESIDE = (*_COUNTS, *OPEN)
-
-
-def as_items(data: pd.DataFrame | xr.Dataset) -> pd.DataFrame | xr.Dataset:
-    """Convert :func:`per_query` results to systems scored on items; keep other data as is."""
-    if not isinstance(data, xr.Dataset):
-        return frame_as_items(data)
-    if "measure" not in data.dims or not all(name in data for name in _COUNTS):
-        return data
-    metrics = [name for name in data.data_vars if name not in _BESIDE]
-    metric = _only_metric(metrics, "data[{}]", [*metrics[:1], *_COUNTS])
-    known = data[metrics[0]].where(data["n_judged"] > 0)
-    flat: pd.DataFrame = known.to_series().unstack("measure")  # noqa: PD010
-    flat = flat.reindex(columns=data["measure"].to_numpy()).dropna(how="all")
-    flat.attrs["metric"] = metric
-    return flat
 
 
 def each_metric(data: pd.DataFrame | xr.Dataset) -> list[tuple[str | None, Any]]:
-    """Split :func:`per_query` results by metric, or return other data with None."""
-    if isinstance(data, xr.Dataset):
-        if "measure" in data.dims and all(name in data for name in _COUNTS):
-            return [(str(x), data[[x, *_COUNTS]]) for x in data.data_vars if x not in _BESIDE]
-    elif data.columns.names == ["metric", "system"]:
+    """Split a table of :func:`per_query` by metric, or return other data with None."""
+    if isinstance(data, pd.DataFrame) and data.columns.names == ["metric", "system"]:
         return [(str(x), data[[x]]) for x in data.columns.unique(level=0)]
-    elif _is_long(data):
-        return [(str(x), part) for x, part in data.groupby("metric", sort=False)]
     return [(None, data)]
 
 
-def _is_long(data: pd.DataFrame) -> bool:
-    """Return whether the data are a table from :func:`per_query`."""
-    if data.columns.nlevels > 1 or "measure" not in data.columns:
-        return False
-    place = [*data.columns].index("measure")
-    values = [*data.columns[place:]]
-    return place > 0 and tuple(values[:3]) == COLUMNS[:3] and {*values} <= {*COLUMNS, *OPEN}
-
-
-def frame_as_items(data: pd.DataFrame) -> pd.DataFrame:
-    """Convert a :func:`per_query` table of a single metric to one row per query."""
+def as_items(data: Any) -> Any:
+    """Return a table of :func:`per_query` for a single metric as one column per system."""
+    if not isinstance(data, pd.DataFrame):
+        return data
     if data.columns.names == ["metric", "system"]:
         metrics = data.columns.unique(level=0).tolist()
-        metric = _only_metric(metrics, "data[{}]", metrics[:1])
-        table = data.droplevel("metric", axis=1)
-    elif _is_long(data):
-        metrics = data["metric"].unique().tolist()
-        metric = _only_metric(metrics, "data[data['metric'] == {0[0]!r}]", metrics)
-        queries = [name for name in data.columns if name not in (*COLUMNS, *OPEN)]
-        table = data.pivot(index=queries, columns="measure", values="value")  # noqa: PD010
-        table = table[data["measure"].unique()].rename_axis(columns="system")
-        lacking = int(table.isna().any(axis=1).sum())
-        if lacking:
-            warn(
-                f"{lacking} of {len(table)} queries are excluded because the metric is undefined"
-                " for a measure. Call per_query(undefined='zero') to keep these queries, as"
-                " trec_eval does."
+        if len(metrics) > 1:
+            raise ValueError(
+                f"data has the metrics {listed(metrics)}, but this method needs one score per"
+                f" system and item. Select one metric: data[{metrics[:1]}]."
             )
-        table = table.dropna()
-    else:
-        return data
-    table.attrs["metric"] = metric
-    return table
-
-
-def _only_metric(metrics: Sequence[Hashable], one: str, names: Sequence[Hashable]) -> str:
-    """Return the metric, or raise a ValueError that shows how to select one."""
-    if len(metrics) != 1:
-        select = one.format(names) if metrics else ""
+        data = data.droplevel("metric", axis=1)
+        data.attrs["metric"] = str(metrics[0])
+    elif {*COLUMNS[:3]} <= {*data.columns}:
         raise ValueError(
-            f"data has the metrics {listed(metrics)}, but this method needs one score per system"
-            f" and item. Select one metric: {select}."
+            "data is a long table from per_query, but each row must be one query. Call"
+            " per_query(..., wide=True)."
         )
-    return str(metrics[0])
+    return data
 
 
 # -------------------------------------------------------------------------------------------------
 # Check the roles of systems scored on test items, and find the systems' columns.
 
-_PREDICTIONS: dict[str, str] = dict.fromkeys(
-    ("f1", "precision", "recall"),
-    " For predictions, {!r} needs three columns for each system: (system, 'correct') is y_pred &"
-    " y_true, (system, 'guess') is y_pred, and (system, 'gold') is y_true. See the how-to 'F1 from"
-    " predictions'.",
-)
-_PREDICTIONS["accuracy"] = (
-    " For predictions, pass whether each prediction is correct: predictions.eq(y_true, axis=0)."
-)
-"""Advice for data with predictions and true labels, by metric."""
+_RANKINGS = "Omit {0}, or for rankings with a gold label call compare."
+#: roles that only rankings have, and what to do with systems
+_OF_RANKINGS_ALONE = {
+    "lower_is_better": "Pass higher_is_better=False if lower scores are better for all systems.",
+    "gold": f"{_RANKINGS} From predictions, from_predictions makes systems.",
+    **dict.fromkeys(("positive", "min_grade", "key", "ties", "unjudged"), _RANKINGS),
+}
+_CROSSED = [
+    ("groups", other, "Two crossed factors are combined with neither: pass only one factor.")
+    for other in ("strata", "seeds")
+]
+#: options that mean nothing without another role
+_NEEDED_BY = {"average": "strata", "seed_variance": "seeds"}
 
 
 def item_roles(keywords: Mapping[str, Any]) -> Roles:
     """Return the roles, with ``dim="item"`` by default, and reject ranking roles."""
     roles = Roles.of({"dim": "item", **keywords})
-    if keywords.get("lower_is_better") is not None:
-        raise ValueError(
-            f"lower_is_better={keywords['lower_is_better']!r} applies only to rankings with a gold"
-            " label. For systems scored on test items, pass higher_is_better=False if lower scores"
-            " are better for all systems."
-        )
-    grouped = len(roles.factors)
-    if grouped == 2 and (roles.strata is not None or roles.seeds is not None):
-        raise ValueError(
-            f"groups={roles.groups!r} with strata or seeds: two crossed factors cannot be combined"
-            " with strata or seeds. Omit strata and seeds, or pass only one factor."
-        )
+    refuse_foreign(keywords, _OF_RANKINGS_ALONE, "rankings")
+    check_choice("missing", roles.missing, ("raise", "ratio"))
+    check_flag("higher_is_better", roles.higher_is_better, none=True)
+    if len(roles.factors) > 1:
+        refuse_combinations(keywords, _CROSSED)
+    for option, role in _NEEDED_BY.items():
+        if getattr(roles, option) is not None and getattr(roles, role) is None:
+            raise ValueError(
+                f"{option}={getattr(roles, option)!r} has no meaning without {role}. Pass the"
+                f" column as {role}=..., or omit {option}."
+            )
     if roles.weight == "group" and (
-        grouped != 1 or roles.strata is not None or roles.metric == "sum"
+        len(roles.factors) != 1 or roles.strata is not None or roles.metric == "sum"
     ):
         raise ValueError(
-            f"weight='group' with groups={roles.groups!r}, strata={roles.strata!r},"
-            f" metric={roles.metric!r}: the mean over groups needs one group column, no strata,"
-            " and a metric other than a sum. Pass the group column as groups=..., or omit weight."
+            "weight='group': the mean over groups needs one group column, no strata, and a metric"
+            " other than a sum. Pass the group column as groups=..., or omit weight."
         )
-    for name in ("by", "groups", "strata"):
-        if any(map(are_values, roles.factors if name == "groups" else [getattr(roles, name)])):
-            raise ValueError(
-                f"{name} contains values, but systems scored on test items need a column name"
-                f" or index level. Add a column, data.assign(part=...), and pass {name}='part'."
-            )
-    for name in ("unjudged", "ties"):
-        if keywords.get(name) in ("negative", "skip", "trec"):
-            raise ValueError(
-                f"{name}={keywords[name]!r} applies only to rankings, but data contains test"
-                f" items. Omit {name}."
-            )
-    for name in ("gold", "positive", "min_grade", "key", "ties"):
-        value, advice = keywords.get(name), ""
-        if value is not None:
-            value = f"<{type(value).__name__}>" if are_values(value) else shown(value)
-            if name == "gold":
-                advice = _PREDICTIONS.get(str(roles.metric), "").format(roles.metric)
-            raise ValueError(
-                f"{name}={value} applies only to rankings with a gold label, but this method"
-                f" compares systems scored on test items. Omit {name}, or for rankings call"
-                f" compare.{advice}"
-            )
-    if roles.missing not in ("raise", "ratio"):
-        raise ValueError(
-            f"missing={roles.missing!r} applies only to rankings. For systems scored on test items,"
-            " pass missing='raise', or missing='ratio' to score each system on the available items."
-        )
-    if roles.average is not None and roles.strata is None:
-        raise ValueError(
-            f"average={roles.average!r} combines strata, but there are none. Pass the strata"
-            " column as strata=..., or omit average."
-        )
-    if roles.seed_variance is not None and roles.seeds is None:
-        raise ValueError(
-            f"seed_variance={roles.seed_variance!r} pools the variances across training seeds, but"
-            " there are no seeds. Pass the seed column as seeds=..., or omit seed_variance."
-        )
-    check_better(roles.higher_is_better)
     return roles
-
-
-def check_better(better: object) -> None:
-    """Raise a TypeError unless the argument is True, False or None."""
-    if better is not None and not isinstance(better, (bool, np.bool_)):
-        raise TypeError(
-            f"higher_is_better={better!r}: pass False if lower scores are better for all systems,"
-            " True if higher scores are better, or None for the metric's default."
-        )
-
-
-def check_dimension(data: xr.Dataset, dim: Hashable) -> None:
-    """Raise a ValueError unless the data have this dimension."""
-    if dim not in data.dims:
-        raise ValueError(
-            f"data has no dimension {dim!r}, only {listed(data.dims)}. Systems scored on test items"
-            " have the dimensions 'item' (named by dim=) and 'system', and one variable per"
-            " statistic. For rankings with a gold label, call compare."
-        )
 
 
 def check_items(data: object) -> None:
@@ -516,47 +381,12 @@ def check_items(data: object) -> None:
 # ---------------------------- System, statistic and training-seed columns in a DataFrame
 
 
-def role_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
-    """Return the column or index level for a role, even with a two-level header."""
-    if frame.columns.nlevels > 1 and not is_known(name, frame.index.names):
-        places = [i for i, c in enumerate(frame.columns) if name in {c, c[0]}]
-        if len(places) == 1:
-            column = frame.iloc[:, places[0]]
-            check_types(column, role, name)
-            return column
-    return frame_column(frame, name, role)
-
-
-def seeds_as_columns(frame: pd.DataFrame, roles: Roles, by: list[Hashable]) -> pd.DataFrame:
-    """Return one row per item, with training seeds as a column level."""
-    seeds: Any = roles.seeds
-    if frame.columns.nlevels > 1 and seeds in frame.columns.names:
-        return frame
-    seed = role_column(frame, seeds, "seeds")
-    if frame.empty:
-        raise ValueError(f"seeds={shown(seeds)}: data has no items. Pass at least one row.")
-    codes(seed, "seeds", seeds)
-    beside = [name for name in (*by, *roles.factors, roles.strata) if name is not None]
-    columns = [name for name in (*beside, seeds) if name not in frame.index.names]
-    plain = frame.set_index(columns, append=True)
-    if plain.index.nlevels == 1 + len(beside) and seeds in frame.index.names:
-        raise ValueError(
-            f"seeds={seeds!r}: no index level identifies the items. Add the item column to the"
-            f" index: data.set_index([..., {seeds!r}])."
-        )
-    plain = plain.droplevel(seeds)
-    parts = {label: plain[(seed == label).to_numpy()] for label in pd.unique(seed)}
-    first = next(iter(parts.values())).index
-    for label, part in parts.items():
-        lacking = first.symmetric_difference(part.index)
-        if part.index.has_duplicates or len(lacking):
-            raise ValueError(
-                f"seeds={seeds!r}: seed {shown(label)} has {len(part)} rows for {len(first)} items,"
-                " but each seed needs every item once, with the same by, groups and strata. Index"
-                " the rows by item: data.set_index('item')."
-            )
-    wide: pd.DataFrame = pd.concat(parts, axis=1, names=[seeds, *frame.columns.names])
-    return wide
+#: columns of other forms of data, and what to do with them
+_OTHER_FORMS = {
+    ("system",): "For a long frame, pass system='system', score='...' and item='...'.",
+    ("query", "document"): "For retrieved documents, call per_query('nDCG@10', wide=True) first.",
+    ("gold",): "For rankings with a gold label, call compare.",
+}
 
 
 def system_columns(
@@ -600,11 +430,6 @@ def system_columns(
         kinds = pd.api.types
         numeric = kinds.is_numeric_dtype(column.dtype) or kinds.is_bool_dtype(column.dtype)
         if not numeric or kinds.is_complex_dtype(column.dtype):
-            if str(system) == "system":
-                raise ValueError(
-                    "data looks like a long table with a column 'system'. Pass the system, score"
-                    " and item columns: system='system', score='...', item='...'."
-                )
             continue
         if key in by_name:
             raise ValueError(
@@ -613,38 +438,24 @@ def system_columns(
             )
         by_name[key] = place
         systems.append(system)
-    if roles.measures is None and frame.columns.nlevels == 1:
-        refuse_text(frame, roles, [*beside, *systems], "systems")
-    if roles.measures is None and {"query", "document"} <= {*frame.columns, *frame.index.names}:
-        raise ValueError(
-            "data has columns 'query' and 'document', so each row looks like a retrieved document,"
-            " not a test item. Call this method on the result of data.rankeval.per_query('nDCG@10',"
-            " wide=True), or if the columns are systems, pass their names: measures=[...]."
-        )
+    present = {*frame.columns, *frame.index.names} - out
+    for names, advice in _OTHER_FORMS.items():
+        if roles.measures is None and present.issuperset(names):
+            raise ValueError(
+                f"data has {listed(names)}, but this method compares systems scored on test items,"
+                f" with one column per system. {advice} If all columns are systems, list them:"
+                " measures=[...]."
+            )
     if not by_name:
         raise ValueError(
             "data has no numeric or boolean column that can be a system (columns:"
             f" {listed(frame.columns)}). Pass one row per test item and one column per system."
         )
-    if ("gold", None, None) in by_name:
-        advice = _PREDICTIONS.get(str(roles.metric), "").format(roles.metric)
-        raise ValueError(
-            "data has a column 'gold', but this method compares systems scored on test items, with"
-            " one column per system. For rankings with a gold label, call compare; if 'gold' is a"
-            f" system, rename the column.{advice}"
-        )
     if roles.measures is not None:
         systems = list(dict.fromkeys(systems))
         wanted = as_names(roles.measures, systems)
-        for name in wanted:
-            if name not in set(systems):
-                raise unknown_name("measures", name, systems)
+        check_known("measures", wanted, systems)
         by_name = {k: by_name[k] for name in wanted for k in by_name if k[0] in {name}}
-        if not wanted:
-            raise ValueError(
-                f"measures={roles.measures!r} contains no names (systems: {listed(systems)}). Name"
-                " two or more systems, or omit measures."
-            )
     return by_name
 
 
@@ -668,23 +479,14 @@ def item_order(labels: pd.Index) -> IntArray:
 def codes(values: pd.Series, role: str, name: Hashable) -> IntArray:
     """Return the group number of each item, with groups sorted by label."""
     check_types(values, role, name)
-    missing = int(values.isna().sum())
-    if missing:
-        raise ValueError(
-            f"{role}={name!r} has {missing} missing values, but every item needs a group. Fill in"
-            f" these values, or drop the rows: data.dropna(subset=[{name!r}])."
-        )
+    refuse_missing(values, role, name)
     plain = values
     if isinstance(values.dtype, pd.CategoricalDtype):
         plain = values.astype(object)
     try:
         number, labels = pd.factorize(plain)
     except TypeError as error:
-        kinds = listed(sorted({type(x).__name__ for x in plain}))
-        raise TypeError(
-            f"{role}={name!r} has labels of type {kinds}, which cannot be distinguished. Convert"
-            f" the labels to text or numbers, for example data[{name!r}].astype(str)."
-        ) from error
+        raise unsorted(values, role, name) from error
     rank = np.empty(len(labels), dtype=np.int64)
     rank[item_order(pd.Index(labels))] = np.arange(len(labels))
     return np.asarray(rank[number])
@@ -714,14 +516,9 @@ class ItemTable(NamedTuple):
         """Check and return the items of one group."""
         values, labels = self.statistics[..., member, :], self.labels[member]
         metric, systems, seeds = self.metric, self.systems, self.beside.seeds
-        if len(labels) < 2:
-            present = "no item"
-            if len(labels):
-                present = f"one item, {shown(labels[0])}"
-            raise ValueError(
-                f"data, or a group in data, has {present}, but resampling needs at least two items."
-                " Add items, or omit this group."
-            )
+        present = f"{len(labels)} items {listed(labels[:1])}"
+        advice = "Add items, or omit this group."
+        refuse_few(len(labels), f"data, or a group in data, has {present}", "items", advice)
         trained: BoolArray = np.ones((len(systems), 1), dtype=bool)
         if seeds is None:
             values = values[:, np.newaxis]
@@ -732,20 +529,15 @@ class ItemTable(NamedTuple):
             names.append(systems[i] if seeds is None else f"{systems[i]}, {seeds[j]}")
         ones = np.where(trained, 1.0, np.nan)[..., np.newaxis, np.newaxis]
         ones = np.broadcast_to(ones, (*values.shape[:3], 1))
-        if self.beside.missing == "ratio":
-            if metric.name == "sum" or not metric.formula.statistics:
-                raise ValueError(
-                    f"missing='ratio' with metric={metric.name!r}: a sum over fewer items is"
-                    " smaller, so these scores are not comparable. Pass a different metric, such as"
-                    " metric='ratio'."
-                )
+        if self.beside.roles.missing == "ratio":
             known: BoolArray = np.asarray(~np.isnan(values).any(axis=-1, keepdims=True))
-            for name, row in zip(names, known[trained], strict=True):
-                if not row.any():
-                    raise ValueError(
-                        f"system {shown(name)} has no score for any item. Exclude this system:"
-                        " exclude=..."
-                    )
+            summed = metric.name == "sum" or not metric.formula.statistics
+            if summed or not known[trained].any(axis=(1, 2)).all():
+                raise ValueError(
+                    f"missing='ratio' needs a score of every system, and metric={metric.name!r}"
+                    " must not grow with the number of items. Exclude systems without scores,"
+                    " exclude=..., or pass a metric such as metric='ratio'."
+                )
             # missing statistics are 0, and the last statistic counts the available items
             values = np.where(trained[..., np.newaxis, np.newaxis] & ~known, 0.0, values)
             ones = np.where(trained[..., np.newaxis, np.newaxis], known, ones)
@@ -759,11 +551,8 @@ class ItemTable(NamedTuple):
         if cluster is not None:
             factors = factors_of(cluster)
             cluster = np.unique(cluster, return_inverse=True)[1]
-            if min(levels.max() for levels in (*factors, cluster)) < 1:
-                raise ValueError(
-                    "groups: there is only one group, but resampling whole groups needs at least"
-                    " two. Omit groups, or pass a column that contains several groups."
-                )
+            levels = min(level.max() + 1 for level in (*factors, cluster))
+            refuse_few(levels, "groups: there is only one group", "groups", "Omit groups.")
         beside = self.beside._replace(strata=taken_at(self.beside.strata, member))
         items = crossed(values, trained, metric, systems, cluster, beside)
         if len(factors) > 1:
@@ -771,64 +560,57 @@ class ItemTable(NamedTuple):
         return items
 
 
-def read_items(frame: pd.DataFrame, roles: Roles, *, shape: bool = False) -> ItemTable:
-    """Read a frame with one row per item; ``shape`` warns if its columns may not be systems."""
+def read_items(frame: pd.DataFrame, roles: Roles, *, first: bool = False) -> ItemTable:
+    """Read a frame with one row per item; the ``first`` reading warns of identifiers."""
     refuse_dim(roles.dim, "item")
-    frame = whole = frame_as_items(frame)  # tables from per_query are long
-    if not are_values(roles.label):
-        named = as_names(roles.label, frame.columns)
-        if named and {*named} <= {*frame.columns}:
-            frame = frame.set_index(named)  # the item-name column is not a system
+    frame = as_items(frame)
+    label = as_names(roles.label, frame.columns)
+    if label and {*label} <= {*frame.columns}:
+        frame = frame.set_index(label)  # the item-name column is not a system
 
     # the columns of the roles and of the systems
     by, factors = as_names(roles.by, frame.columns), roles.factors
-    if roles.seeds is not None:
-        frame = seeds_as_columns(frame, roles, by)
-    beside: dict[Hashable, pd.Series] = {}
-    domains = []
-    for name in by:
-        beside[name] = role_column(frame, name, "by")
-        domains.append(beside[name])
-    for name in factors:
-        beside[name] = role_column(frame, name, "groups")
+    if roles.seeds is not None and roles.seeds not in frame.columns.names:
+        raise ValueError(
+            f"seeds={roles.seeds!r} is not a level of the columns. If it names the seed of a row,"
+            f" call data.set_index({roles.seeds!r}, append=True).unstack(); for a long frame, also"
+            " pass system=, score= and item=."
+        )
+    named = [*(("by", x) for x in by), *(("groups", x) for x in factors)]
     if roles.strata is not None:
-        beside[roles.strata] = role_column(frame, roles.strata, "strata")
+        named.append(("strata", roles.strata))
+    beside = {name: frame_column(frame, name, role) for role, name in named}
     columns = system_columns(frame, list(beside), roles)
     named_systems, named_statistics, named_seeds = zip(*columns, strict=True)
     systems, seeds = [*dict.fromkeys(named_systems)], [*dict.fromkeys(named_seeds)]
     statistics = [*dict.fromkeys(named_statistics)]
     metric = find_metric(roles, statistics, one_level=statistics == [None])
     trained = dict.fromkeys(zip(named_systems, named_seeds, strict=True))
-    lacking = []
-    for system, seed in trained:
-        for name in metric.chosen:
-            if (system, name, seed) not in columns:
-                lacking.append((system, name, seed))
-    for system, statistic, _ in sorted(lacking, key=str):
-        raise ValueError(
-            f"system {system!r} has no column for the statistic {statistic!r}, which metric"
-            f" {metric.name!r} needs. Every system needs {listed(metric.chosen)}."
-        )
+    for (system, seed), name in itertools.product(trained, metric.chosen):
+        if (system, name, seed) not in columns:
+            raise ValueError(
+                f"system {system!r} has no column for the statistic {name!r}, which metric"
+                f" {metric.name!r} needs. Every system needs {listed(metric.chosen)}."
+            )
 
     # the items, sorted by label, and their groups
     check_levels(frame.index)
     order = item_order(frame.index)
+    beside = {name: column.iloc[order] for name, column in beside.items()}
+    domains = [beside[name] for name in by]
+    index = frame.index[order]
     grouped = factors or roles.strata is not None or roles.seeds is not None
-    if not (grouped or frame.index.is_unique or frame.index.names == [None]):
-        parts = pd.DataFrame(dict(enumerate(x.to_numpy() for x in [frame.index, *domains])))
+    if not (grouped or index.is_unique or index.names == [None]):
+        parts = pd.DataFrame(dict(enumerate(x.to_numpy() for x in [index, *domains])))
         again = int(parts.duplicated().sum())
         if again:
-            name = only_or_all(frame.index.names)
+            name = only_or_all(index.names)
             warn(
                 f"the index {name!r} has {again:,} repeated labels, but the test treats rows for"
                 " the same item, such as one per annotator, as independent. Pass"
                 f" groups={name!r}, or if a column names the annotators, groups=[{name!r},"
                 " 'annotator']."
             )
-    for k, column in enumerate(domains):
-        domains[k] = column.iloc[order]
-    for name in beside:
-        beside[name] = beside[name].iloc[order]
     values = np.full((len(systems), len(seeds), len(frame), len(metric.chosen)), np.nan)
     where = "and would hide small gains. Subtract the same number from all systems, or round the"
     for i, system in enumerate(systems):
@@ -848,53 +630,25 @@ def read_items(frame: pd.DataFrame, roles: Roles, *, shape: bool = False) -> Ite
         cluster = packed(*[codes(beside[name], "groups", name) for name in factors])
     if roles.strata is not None:
         strata = packed(codes(beside[roles.strata], "strata", roles.strata))
-    design = ItemDesign(
-        cluster,
-        strata,
-        roles.average or "macro",
-        seeds if roles.seeds is not None else None,
-        roles.missing,
-        roles.weight or "item",
-        pooled=roles.seed_variance == "pooled",
-    )
+    labels = None
+    if roles.seeds is not None:
+        labels = seeds
+    design = ItemDesign(cluster, strata, labels, roles)
     keys, number = group_numbers(domains, by, len(frame))
-    members = []
-    for group in range(len(keys)):
-        members.append(np.flatnonzero(number == group))
-    if shape:
-        warn_of_shape(whole, roles, systems)
-    of = whole.attrs.get("metric")
+    members = [np.flatnonzero(number == group) for group in range(len(keys))]
+    plain = frame.columns.nlevels == 1 and frame.columns.name != "system"
+    if first and roles.measures is None and plain:
+        groups = {}
+        if by:
+            groups["by"] = number
+        if cluster is not None and len(factors) == 1:
+            groups["groups"] = cluster
+        scores = {name: frame_column(frame, name, "measures").iloc[order] for name in systems}
+        warn_of_identifiers(scores, taken_as="systems", groups=groups)
+    of = frame.attrs.get("metric")
     if not isinstance(of, str):
         of = None
-    return ItemTable(values, systems, metric, design, frame.index[order], keys, members, of)
-
-
-def warn_of_shape(frame: pd.DataFrame, roles: Roles, systems: list[Hashable]) -> None:
-    """Warn if the columns of a DataFrame do not look like systems."""
-    if roles.measures is not None:
-        return
-    if len(systems) > len(frame) > 1:
-        warn(
-            f"data has more systems ({len(systems)}) than items ({len(frame)}). Rows must be"
-            " items, and columns must be systems: transpose with data.T. If the layout is correct,"
-            " list the systems: measures=list(data)."
-        )
-    if frame.columns.names == ["system", "statistic"]:  # a Dataset
-        first = frame.columns.get_level_values("statistic")[0]
-        frame = pd.DataFrame(frame.xs(first, axis=1, level="statistic"))
-        warn_of_identifiers({name: frame[name] for name in systems}, taken_as="systems")
-    if frame.columns.nlevels > 1 or frame.columns.name == "system":
-        return  # only system columns have statistics
-    groups, by = {}, as_names(roles.by, frame.columns)
-    if by:
-        columns = [role_column(frame, name, "by") for name in by]
-        groups["by"] = group_numbers(columns, by, len(frame))[1]
-    if len(roles.factors) == 1:
-        groups["groups"] = pd.factorize(role_column(frame, roles.groups, "groups"))[0]
-    scores: dict[Hashable, pd.Series] = {}
-    for name in systems:
-        scores[name] = frame_column(frame, name, "measures")
-    warn_of_identifiers(scores, taken_as="systems", groups=groups)
+    return ItemTable(values, systems, metric, design, index, keys, members, of)
 
 
 def roles_of_systems(data: pd.DataFrame, roles: Mapping[str, Any]) -> dict[str, Any]:
@@ -903,18 +657,7 @@ def roles_of_systems(data: pd.DataFrame, roles: Mapping[str, Any]) -> dict[str, 
     The function warns once about columns that do not look like systems.
     """
     chosen = item_roles(roles)
-    if chosen.seeds is not None and chosen.seeds not in data.columns.names:
-        raise ValueError(
-            f"seeds={chosen.seeds!r} names a column, but this method draws subsets of the items,"
-            " so each row must be one item. Pass the seeds as a column level:"
-            f" data.set_index({chosen.seeds!r}, append=True).unstack()."
-        )
-    if frame_as_items(data) is not data:
-        raise ValueError(
-            "data is a long table from per_query, but this method draws subsets of the queries, so "
-            "each row must be one query. Call per_query(..., wide=True)."
-        )
-    systems = read_items(data, chosen, shape=True).systems
+    systems = read_items(data, chosen, first=True).systems
     return {**roles, "measures": systems, "exclude": None}
 
 
@@ -948,30 +691,26 @@ def pairs_table(data: Any, *more: str) -> tuple[pd.DataFrame, list[Hashable]]:
     lists further required columns. n_items can also be stored in the attrs.
     """
     check_items(data)
-    if str(data.attrs.get("adjust", "")).startswith("max-t"):
-        raise ValueError(
-            f"data has p-values adjusted by {data.attrs['adjust']}, which changes the test. Pass"
-            " the table that paired_bootstrap returns without adjust=, or with adjust='holm'."
-        )
     known = data.columns
     added = {name: data.attrs[name] for name in more if name in data.attrs and name not in known}
     missing = [name for name in (*_NEEDED, *more) if name not in known and name not in added]
+    alternative = data.attrs.get("alternative")
+    adjusted = str(data.attrs.get("adjust", "")).startswith("max-t")
+    told = "lost its attrs, which record whether p_value is one-sided, as pd.concat and merge do"
     if missing:
+        told = f"no columns {listed(missing)}"
+    elif adjusted:
+        told = f"p-values adjusted by {data.attrs['adjust']}, which changes the test"
+    if missing or adjusted or (alternative is None and "p_one_sided" not in data):
         raise ValueError(
-            f"data has no columns {listed(missing)}. Pass the table of pairs that paired_bootstrap"
-            " returns, computed with details=True if necessary."
+            f"data has {told}. Pass the table that paired_bootstrap(details=True) returns without"
+            " adjust=, or with adjust='holm'."
         )
     groups = list(data.columns[: list(data.columns).index("system_a")])
     table = data.set_flags(allows_duplicate_labels=True).assign(**added)
     table = _in_numbers(table, more)
     if "p_one_sided" in table:
         return table.assign(p_value=table["p_one_sided"]), groups
-    alternative = data.attrs.get("alternative")
-    if alternative is None:
-        raise ValueError(
-            "data has lost its attrs, which record whether p_value is one-sided; pd.concat and"
-            " merge drop attrs. Pass the table that paired_bootstrap(details=True) returned."
-        )
     p, up = table["p_value"], table["gain"] >= 0.0
     if alternative == "two-sided":
         return table.assign(p_value=p / 2.0), groups
@@ -980,29 +719,21 @@ def pairs_table(data: Any, *more: str) -> tuple[pd.DataFrame, list[Hashable]]:
 
 
 def _in_numbers(table: pd.DataFrame, more: Sequence[str]) -> pd.DataFrame:
-    for name in (*_NEEDED, *more, "relation"):
-        times = int((table.columns == name).sum())
-        if times > 1:
-            raise ValueError(
-                f"the table of pairs has {times} columns named {name!r}. Drop all but one of them."
-            )
-    for name in (*_NEEDED[2:], *more, *({"p_one_sided", "gain_se"} & {*table})):
-        column = table[name]
+    wrong = [name for name in (*_NEEDED, *more, "relation") if (table.columns == name).sum() > 1]
+    numbers = [*_NEEDED[2:], *more, *({"p_one_sided", "gain_se"} & {*table})]
+    for name in numbers:
         try:
-            if column.dtype.kind == "c":
-                raise TypeError("complex")
-            table = table.assign(**{name: column.to_numpy(dtype=float, na_value=np.nan)})
-        except (TypeError, ValueError):
-            raise TypeError(
-                f"the column {name!r} in the table of pairs has dtype {column.dtype}, but must be"
-                " numeric. Pass the table that paired_bootstrap returned."
-            ) from None
-    if np.isinf(table["gain"]).any():
-        raise ValueError("the table of pairs has infinite gains. Drop these rows.")
-    if "n_items" in more and not (table["n_items"] > 0).all():
+            table = table.assign(**{name: table[name].to_numpy(dtype=float, na_value=np.nan)})
+        except (TypeError, ValueError):  # text, or several columns
+            wrong.append(name)
+    if not wrong and np.isinf(table["gain"]).any():
+        wrong = ["gain"]
+    elif not wrong and "n_items" in more and not (table["n_items"] > 0).all():
+        wrong = ["n_items"]
+    if wrong:
         raise ValueError(
-            "n_items must be positive in a table of pairs. Pass the table that paired_bootstrap"
-            " returned."
+            f"the columns {listed(dict.fromkeys(wrong))} of the table of pairs do not contain, once"
+            " each, what paired_bootstrap returned. Pass the table that it returned."
         )
     return table
 
@@ -1058,14 +789,11 @@ def as_frame(
 def check_sizes(sizes: Any, largest: int | None, *, least: int = 2) -> list[int]:
     """Return distinct whole numbers, or raise an error."""
     values = as_list(sizes)
-    if not values:
-        raise ValueError("sizes is empty: pass at least one number of items.")
-    upper = ""
-    if largest is not None:
-        upper = f" to {largest}, the number of items"
     for value in values:
-        if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-            raise TypeError(f"sizes: {shown(value)} is not a whole number. Pass whole numbers.")
-        if value < least or (largest is not None and value > largest):
-            raise ValueError(f"sizes: {shown(value)}: pass whole numbers from {least}{upper}.")
+        check_count("sizes", value, least)
+    if not values or (largest is not None and max(values) > largest):
+        raise ValueError(
+            f"sizes={shown(sizes)}: pass whole numbers from {least} to the number of items"
+            f" ({largest})."
+        )
     return list(dict.fromkeys(int(value) for value in values))

@@ -8,7 +8,7 @@ DataFrame.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import nullcontext
 from typing import Any, Protocol, cast
 
@@ -29,11 +29,13 @@ from rankeval_pd.doors.item_tables import (
     check_items,
     item_roles,
     read_items,
+    refuse_few,
 )
-from rankeval_pd.errors import is_known, listed, progress_bar, shown, unknown_name
+from rankeval_pd.errors import check_known, listed, progress_bar, refuse_combinations, shown
+from rankeval_pd.roles import check_pair
 from rankeval_pd.stats import AnyArray, AnyItems, IntArray, PairOptions, Step, quiet
 
-Families = Mapping[Hashable, Any] | Sequence[Any] | Callable[[Any, Any], Any]
+Families = Mapping[Hashable, Any] | Callable[[Any, Any], Any]
 _LIMITS = ("ci_low", "ci_high", "ci_low_alone", "ci_high_alone")
 
 
@@ -46,7 +48,6 @@ class ItemQuestion(Protocol):
     b: Hashable
     baseline: Hashable  #: compared with every other system
     families: Families | None  #: of the systems
-    studentises: bool  #: whether resampled items need standard errors
 
     @property
     def columns(self) -> list[str]:
@@ -74,10 +75,10 @@ def tabulate_items(data: Data, question: ItemQuestion) -> Data:
     distributed = is_dask_frame(data)
     frame: Any = data
     if distributed:
-        check_distributed(chosen, question.options, studentises=question.studentises)
+        check_distributed(chosen)
         frame = frame._meta
     check_items(frame)
-    table, columns = read_items(frame, chosen, shape=not distributed), question.columns
+    table, columns = read_items(frame, chosen, first=not distributed), question.columns
     keys = tables.keys_apart(table.keys, columns)
     pairs = pairs_of_systems(table.systems, question.a, question.b, question.baseline)
     beside = {}
@@ -99,9 +100,7 @@ def tabulate_items(data: Data, question: ItemQuestion) -> Data:
             parts.append({**rows, **beside, GROUP: group})
             facts.append(of_group)
     if not parts:
-        raise ValueError(
-            "data has no items, but a comparison needs at least two. Pass at least two rows."
-        )
+        refuse_few(0, "data has no items", "items", "Add rows.")
     rows, metric = question.finish(concatenated(parts)), table.metric
     most = metric.formula.most
     if not np.isinf(most):  # clip limits to the range of the metric
@@ -131,36 +130,26 @@ def tabulate_items(data: Data, question: ItemQuestion) -> Data:
     return cast("Data", result)
 
 
+_ALONE = [
+    ("baseline", name, "A baseline is compared with every other system: omit a and b, or baseline.")
+    for name in ("a", "b")
+]
+
+
 def pairs_of_systems(
     systems: list[Hashable], a: Hashable, b: Hashable, baseline: Hashable = None
 ) -> IntArray:
     """Return the numbers of the two systems of each pair: (pair, 2)."""
-    if len(systems) < 2:
-        present = "no system"
-        if systems:
-            present = f"one system, {shown(systems[0])}"
-        raise ValueError(
-            f"data has {present}, but a comparison needs two systems. Add a column with another"
-            " system's scores on the same items, or if a column names the systems, pass system=,"
-            " score= and item=."
-        )
-    if b is not None and a is None:
-        raise ValueError(f"b={shown(b)} without a: pass both systems, a= and b=.")
-    if baseline is not None and (a is not None or b is not None):
-        raise ValueError(
-            f"baseline={shown(baseline)} with a or b: a baseline is compared with every other"
-            " system. Pass baseline alone, or a and b for one pair."
-        )
-    places = dict(zip(systems, range(len(systems)), strict=True))
+    advice = "If a column names the systems, pass system=, score= and item=."
+    refuse_few(len(systems), f"data has the systems {listed(systems)}", "systems", advice)
+    named = [name for name in (b,) if name is not None]
+    check_pair(a, named)
+    refuse_combinations({"a": a, "b": b, "baseline": baseline}, _ALONE)
     for role, name in (("a", a), ("b", b), ("baseline", baseline)):
-        if name is not None and not is_known(name, places):
-            raise unknown_name(role, name, systems)
+        if name is not None:
+            check_known(role, [name], systems)
+    places = dict(zip(systems, range(len(systems)), strict=True))
     if b is not None:
-        if places[a] == places[b]:
-            raise ValueError(
-                f"a={shown(a)}, b={shown(b)}: these are the same system. Pass two different"
-                " systems."
-            )
         return np.array([[places[a], places[b]]])
     if baseline is not None:
         return np.array([[k, places[baseline]] for k in places.values() if k != places[baseline]])
@@ -173,27 +162,15 @@ def relations(families: Families, systems: list[Hashable], pairs: IntArray) -> A
     """Return the relation between the two systems of each pair."""
     if callable(families) and not isinstance(families, Mapping):
         return tables.labels([families(systems[i], systems[j]) for i, j in pairs])
-    label = _family_of(families, systems, {systems[k] for k in np.unique(pairs)})
+    if isinstance(families, pd.Series):
+        families = families.to_dict()
+    if not isinstance(families, Mapping):
+        raise TypeError(
+            f"families={shown(families)}: pass a mapping from each system to its family, or a"
+            " function of two names that returns the relation."
+        )
+    check_known("families", [systems[k] for k in np.unique(pairs)], families)
+    label = families
     words = {True: "same", False: "different"}
     same = [bool(label[systems[i]] == label[systems[j]]) for i, j in pairs]
     return tables.labels([words[x] for x in same])
-
-
-def _family_of(
-    families: Mapping[Hashable, Any] | Sequence[Any],
-    systems: list[Hashable],
-    needed: set[Hashable],
-) -> Mapping[Hashable, Any]:
-    if isinstance(families, pd.Series):
-        families = families.to_dict()
-    if isinstance(families, Mapping):
-        for name in systems:
-            if name in needed and name not in families:
-                raise unknown_name("families", name, families)
-        return families
-    if isinstance(families, str) or not np.iterable(families) or len(families) != len(systems):
-        raise ValueError(
-            f"families={families!r}: pass a label for each of the {len(systems)} systems "
-            f"{listed(systems)}, as a mapping or in this order, or a function of two names."
-        )
-    return dict(zip(systems, families, strict=True))

@@ -17,15 +17,18 @@ import pandas as pd
 from rankeval_pd.doors.columns import (
     dense,
     group_numbers,
-    label_hashes,
-    label_order,
-    refuse_text,
     score_values,
-    telling_words,
     warn_of_identifiers,
-    with_given_frame,
+    with_levels,
 )
-from rankeval_pd.errors import check_choice, listed, unknown_keyword, unknown_name, warn
+from rankeval_pd.errors import (
+    check_choice,
+    check_number,
+    listed,
+    unknown_keyword,
+    unknown_name,
+    warn,
+)
 from rankeval_pd.options import with_roles_and
 from rankeval_pd.roles import (
     Names,
@@ -41,7 +44,7 @@ from rankeval_pd.roles import (
     refuse_dim,
     signs_of,
 )
-from rankeval_pd.stats import AnyArray, FloatArray, IntArray
+from rankeval_pd.stats import FloatArray, IntArray
 from rankeval_pd.stats.queries import TieRanks
 
 _ROLE_DOCS = {
@@ -53,12 +56,11 @@ _ROLE_DOCS = {
     "key": "The column or index level that names the document and breaks ties. The default is"
     " document, or the index label.",
     "ties": "How equal scores are ordered: trec (scores as float32, then descending document"
-    " names), shared (a hash of the label, or ascending keys) or expected (the mean over all"
-    " orders).",
-    "missing": "How missing scores are treated: absent (not retrieved) or raise.",
+    " names) or expected (the mean over all orders).",
+    "missing": "How missing scores are treated: absent (not retrieved).",
     "min_grade": "The lowest grade of a positive document.",
-    "unjudged": "How retrieved documents without a grade are treated: negative, skip (as if not"
-    " retrieved) or raise.",
+    "unjudged": "How retrieved documents without a grade are treated: negative or skip (as if not"
+    " retrieved).",
 }
 
 with_query_roles = with_roles_and(
@@ -89,31 +91,22 @@ class QueryOptions:
     def of(cls, keywords: Mapping[str, Any]) -> QueryOptions:
         """Check the roles without data, and fill in defaults."""
         known = [field.name for field in fields(cls) if field.name != "graded"]
-        for name in keywords:
+        for name in keywords.keys() - {*known}:
             hint = ""
             if name in ("groups", "strata", "seeds"):  # roles of items
                 hint = (
                     f" To use {name}=, call per_query(metric, wide=True), add the column to the"
                     f" result, and call a paired test on the result with {name}=..."
                 )
-            if name not in known:
-                raise unknown_keyword(name, known, hint)
+            raise unknown_keyword(name, known, hint)
         chosen = replace(cls(), **keywords, graded="min_grade" in keywords)
         check_choice("ties", chosen.ties, get_args(QueryTies))
         check_choice("missing", chosen.missing, get_args(QueryMissing))
         check_choice("unjudged", chosen.unjudged, get_args(Unjudged))
-        least = chosen.min_grade
-        if isinstance(least, (bool, np.bool_)) or not isinstance(
-            least, (int, float, np.integer, np.floating)
-        ):
-            raise TypeError(
-                f"min_grade={least!r} is of type {type(least).__name__}: pass the lowest grade of a"
-                " positive document, a number above 0."
-            )
-        if not 0.0 < least < np.inf:
+        if check_number("min_grade", chosen.min_grade) <= 0.0:
             raise ValueError(
-                f"min_grade={least!r}: pass a finite number above 0. Grade 0 marks a negative"
-                " document, and a grade below 0 an unjudged document."
+                f"min_grade={chosen.min_grade!r}: pass a finite number above 0. Grade 0 marks a"
+                " negative document, and a grade below 0 an unjudged document."
             )
         _ = chosen.common.seed  # raises an error for an rng that is not a seed
         return chosen
@@ -140,28 +133,16 @@ class Queries:
 
     def scores(self) -> Iterator[FloatArray]:
         """Check and yield each measure's scores: (row), NaN for absent or skipped documents."""
-        roles, judged, unjudged = self.options, self.grade >= 0.0, np.isnan(self.grade)
-        relevant = (self.grade >= roles.min_grade).any()
+        judged = self.grade >= 0.0
+        relevant = (self.grade >= self.options.min_grade).any()
         for measure, values, sign in zip(self.measures, self.columns, self.sign, strict=True):
             score, retrieved = sign * values, ~np.isnan(values)
-            if roles.missing == "raise" and not retrieved.all():
-                raise ValueError(
-                    f"missing='raise': {measure!r} has no score for {int((~retrieved).sum())} of"
-                    f" {score.size} rows. Pass missing='absent' if these documents were not"
-                    " retrieved."
-                )
             if relevant and retrieved.any() and not (retrieved & judged).any():
                 warn(
                     f"measures: {measure!r} retrieved {int(retrieved.sum()):,} documents, and none"
                     " of them is judged. Check that the run and the judgments use the same names."
                 )
-            if roles.unjudged == "raise" and (unjudged & retrieved).any():
-                raise ValueError(
-                    f"unjudged='raise': {measure!r} retrieved {int((unjudged & retrieved).sum())}"
-                    " documents without a grade. Pass unjudged='negative', as in trec_eval, or"
-                    " unjudged='skip' to drop them from the rankings."
-                )
-            if roles.unjudged == "skip":
+            if self.options.unjudged == "skip":
                 score = np.where(judged, score, np.nan)
             yield score
 
@@ -179,15 +160,14 @@ def read_queries(frame: pd.DataFrame, options: QueryOptions) -> Queries:
             "by is missing, and there is no column or index level 'query' (columns:"
             f" {listed(frame.columns)}). Pass the query column as by=..."
         )
-    frame, roles = with_given_frame(frame, roles)
+    frame = with_levels(frame, roles)
     by, key = as_names(roles.by, frame.columns), roles.key
     gold = roles.gold
+    if gold is not None and gold not in frame.columns:
+        raise unknown_name("gold", gold, frame.columns)
     if gold is None and "grade" in frame.columns:
         gold = "grade"
-    elif gold is None or gold in frame.columns:
-        gold = find_gold(frame, roles)
-    else:
-        raise unknown_name("gold", gold, frame.columns)
+    gold = find_gold(frame, replace(roles, gold=gold))
     taken = [gold, *by]
     if key is not None:
         taken.append(key)
@@ -197,13 +177,8 @@ def read_queries(frame: pd.DataFrame, options: QueryOptions) -> Queries:
     signs = signs_of(measures, roles, frame.columns)
     columns = [frame_column(frame, name, "measures") for name in measures]
     if roles.measures is None:
-        refuse_text(frame, roles, [*taken, *measures], "measures")
-        suspects = {}
-        for name, column in zip(measures, columns, strict=True):
-            named = telling_words(name) and name != "run"  # float columns are known only by name
-            if named or not pd.api.types.is_float_dtype(column.dtype):
-                suspects[name] = column
-        warn_of_identifiers(suspects, taken_as="measures", groups={"by": query})
+        read = dict(zip(measures, columns, strict=True))
+        warn_of_identifiers(read, taken_as="measures", groups={"by": query})
     documents: pd.Series | pd.Index = frame.index
     if key is not None:
         documents = frame_column(frame, key, "key")
@@ -276,12 +251,6 @@ def tie_breaker(
     """Return a function that orders rows with equal scores."""
     if roles.ties == "expected":
         return np.asarray  # any order
-    if roles.ties == "shared" and name is None:
-        hashes = label_hashes(pd.Index(documents))
-        order, *_ = label_order(hashes, roles.common.seed, query)
-        place = np.empty_like(order)
-        place[order] = np.arange(order.size)
-        return place.__getitem__
     if isinstance(documents, pd.MultiIndex):  # constant within a query
         constant = [level for level in documents.names if level in as_names(roles.by, ())]
         documents = documents.droplevel(constant[: documents.nlevels - 1]).to_flat_index()
@@ -293,54 +262,39 @@ def tie_breaker(
         )
     if name is not None:
         _refuse_repeated_documents(values, query, name)
-    return partial(_document_ranks, values, name, roles.ties)
+    return partial(_document_ranks, values)
 
 
-def _document_ranks(values: pd.Series, name: Hashable, ties: str, rows: IntArray) -> IntArray:
-    """Return the order of rows by descending document names ("trec"), or by ascending keys."""
+def _document_ranks(values: pd.Series, rows: IntArray) -> IntArray:
+    """Return the order of rows by descending document names."""
     codes, unique = pd.factorize(values.iloc[rows])
-    names = np.asarray(unique, dtype=object)
-    if ties == "trec":
-        names = np.array([str(x) for x in names], dtype=object)
-    try:
-        order = np.argsort(names, kind="stable")
-    except TypeError as error:
-        raise TypeError(
-            f"key={name!r} has values that cannot be ordered ({error}). Pass a column of numbers,"
-            " strings or dates."
-        ) from None
+    order = np.argsort(np.array([str(x) for x in unique], dtype=object), kind="stable")
     ranks = np.empty(order.size, dtype=np.int64)
     ranks[order] = np.arange(order.size)
-    if ties == "trec":
-        return -ranks[codes]
-    return ranks[codes]
+    return -ranks[codes]
 
 
 _DOCUMENTS_AT_ONCE = 2**15  # number of documents in each hash table
 
 
 def _refuse_repeated_documents(values: pd.Series, query: IntArray, name: Hashable) -> None:
-    """Raise a ValueError if a query repeats a document.
+    """Raise a ValueError if a query repeats a document; names with the same text are the same.
 
-    Hash tables are small because each table contains a block of complete queries. Only the error
-    message requires all rows at once.
+    Hash tables are small because each table contains a block of complete queries.
     """
     for rows in _whole_queries(query):
-        codes, number = _document_codes(values.iloc[rows]), query[rows]
-        repeated = pd.Index(number * (codes.max(initial=0) + 1) + codes).duplicated()
+        codes, unique = pd.factorize(values.iloc[rows])
+        if values.dtype == object:
+            codes = pd.factorize(np.array([str(x) for x in unique], dtype=object))[0][codes]
+        pair = query[rows] * (codes.max(initial=0) + 1) + codes
+        repeated = pd.Index(pair).duplicated()
         if repeated.any():
-            break
-    else:
-        return
-    codes = _document_codes(values)
-    repeated = pd.Index(query * (codes.max() + 1) + codes).duplicated()
-    row = int(repeated.argmax())
-    times = np.count_nonzero((codes == codes[row]) & (query == query[row]))
-    raise ValueError(
-        f"key={name!r}: the document {values.iloc[row]!r} occurs {times} times in a query"
-        f" ({int(repeated.sum())} extra rows)."
-        " Drop the repeated rows, or pass the query and document columns as by=... and key=..."
-    )
+            row = int(repeated.argmax())
+            document, times = values.iloc[rows].iloc[row], np.count_nonzero(pair == pair[row])
+            raise ValueError(
+                f"key={name!r}: the document {document!r} occurs {times} times in a query. Drop the"
+                " repeated rows, or pass the query and document columns as by=... and key=..."
+            )
 
 
 def _whole_queries(query: IntArray) -> Iterator[slice]:
@@ -353,11 +307,3 @@ def _whole_queries(query: IntArray) -> Iterator[slice]:
     wanted = np.unique(np.searchsorted(starts, np.arange(0, query.size, _DOCUMENTS_AT_ONCE)))
     bounds = [*starts[wanted[wanted < starts.size]].tolist(), query.size]
     yield from map(slice, bounds[:-1], bounds[1:])
-
-
-def _document_codes(values: pd.Series) -> AnyArray:
-    """Return a number for each value. Names with the same text get the same number."""
-    codes, unique = pd.factorize(values)
-    if values.dtype == object:
-        codes = pd.factorize(np.array([str(x) for x in unique], dtype=object))[0][codes]
-    return codes

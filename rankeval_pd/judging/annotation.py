@@ -41,6 +41,7 @@ from rankeval_pd.tables import apart
 
 _TEETH = 24  # number of smaller plans for which the power is checked
 _LARGEST = 4_096  # largest region size in plans based on a pilot
+_MOST_JUDGED = 2**16  # largest region size in other plans: nobody judges more by hand
 _OUTSIDE = (0.025, 0.975)  # quantiles for the range of the power
 
 
@@ -361,9 +362,16 @@ def needed_candidates(
         pilots = [Pilot(share * seen, seen) for share in shares]
     reached = partial(_power_of_lists, overlap, shares, pilots, alpha)
     if n is None:
-        most = 2
-        while reached(most) < power and (pilots is None or _region_size(overlap, most) < _LARGEST):
+        most, limit = 2, _MOST_JUDGED
+        if pilots is not None:
+            limit = _LARGEST
+        while reached(most) < power and _region_size(overlap, most) < limit:
             most *= 2
+        if pilots is None and reached(most) < power:
+            raise ValueError(
+                f"precision_a={first!r} and precision_b={second!r}: this difference requires more"
+                f" than {_MOST_JUDGED:,} judgments in each list. Pass precisions that differ more."
+            )
         length = _bisected_sample(reached, power, most)
     else:
         length = check_count("n", n)
@@ -664,7 +672,7 @@ def _table_of_agreement(
     data: pd.DataFrame, chosen: Roles, names: list[Hashable], level: float
 ) -> pd.DataFrame:
     """Return the coefficients of all groups."""
-    frame, chosen = doors.with_given_frame(data, chosen)
+    frame = doors.with_levels(data, chosen)
     find_gold(frame, replace(chosen, gold=chosen.gold[0]))
     codes = _codes({name: frame_column(frame, name, "gold") for name in chosen.gold}, chosen)
     by = as_names(chosen.by, frame.columns)

@@ -194,7 +194,8 @@ def read_sample(data: Any, roles: Mapping[str, Any], scheme: JudgingScheme) -> S
     """Return the data with the gold label "judged and true", and the sample."""
     doors.check_data(data)
     scheme = scheme.checked()
-    frame, chosen = doors.with_given_frame(data, Roles.of(roles))
+    chosen = Roles.of(roles)
+    frame = doors.with_levels(data, chosen)
     doors.refuse_each(chosen, "candidates judged in part")
     frame, chosen, *_ = doors.one_label(frame, chosen)
     gold = find_gold(frame, chosen)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Unpack
@@ -10,16 +10,26 @@ from typing import Any, Unpack
 import numpy as np
 import pandas as pd
 
-from rankeval_pd import doors, stats
-from rankeval_pd.decisions import OF_PAIRED, PAIR, Rows, decide, decision_columns, of_sets
+from rankeval_pd import doors, errors, stats
+from rankeval_pd.decisions import OF_PAIRED, OF_SETS, PAIR, Rows, decide, decision_columns
 from rankeval_pd.doors import Answer, Candidates, Data, tabulate
-from rankeval_pd.errors import check_choice, check_flag, check_share, is_known, unknown_name, warn
 from rankeval_pd.lists.groups import ListMembers, set_weights
 from rankeval_pd.lists.precision import IntervalKind, rates_of
-from rankeval_pd.lists.regions import REGION_COLUMNS, SET_INTERVALS, TESTS, Comparison, region_tests
+from rankeval_pd.lists.regions import REGION_COLUMNS, Comparison, region_tests
 from rankeval_pd.options import Capabilities, can, with_roles_but
-from rankeval_pd.roles import ListSizes, ProportionInterval, RankingRoles, Roles
-from rankeval_pd.stats import Accepted, AnyArray, FloatArray, IntArray, Ranking, ranks
+from rankeval_pd.roles import (
+    Adjustment,
+    Alternative,
+    ComparedRate,
+    ListsAdjustOver,
+    ListSizes,
+    Names,
+    ProportionInterval,
+    RankingRoles,
+    Roles,
+    SetTest,
+)
+from rankeval_pd.stats import AnyArray, FloatArray, IntArray, Ranking, ranks
 
 # ---- Evaluate acceptance sets, defined by thresholds (Evert 2004, section 2)
 
@@ -55,8 +65,7 @@ def acceptance_precision(
 
     Parameters
     ----------
-    data, level, phi, **roles
-        As in :func:`nbest_precision`.
+    data
     threshold : float or mapping
         A number for a single measure, or a mapping from measure to a number or list of numbers. A
         candidate is accepted if its score is at least the threshold (at most the threshold for
@@ -65,27 +74,28 @@ def acceptance_precision(
     n : int, float, sequence or range, optional
         Use the score of the n-th candidate as the threshold. A float below 1 is a fraction of the
         candidates. All candidates with this score are accepted.
-    ci : str
-        Kind of interval for each proportion, as in :func:`nbest_precision`.
+    ci
+    level
+    phi
+    **roles
+        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------
     DataFrame or Dataset
         One row per measure and threshold (Dataset: dimensions measure and cut): ``measure``,
-        ``threshold``, ``n_accepted``, ``tp``, ``precision``, ``recall``, ``lift``, ``ci_low``,
-        ``ci_high``. For an empty set, precision is NaN and the interval is (0, 1). ``details=True``
-        adds ``specificity``, the proportion of negatives that are rejected; ``npv``, the proportion
-        of negatives among rejected candidates; ``f1``; ``youden`` = recall + specificity - 1; and
-        the confidence limits ``recall_low``, ``recall_high``, ``spec_low``, ``spec_high``,
-        ``npv_low``, ``npv_high``, ``f1_low``, ``f1_high``, ``youden_low`` and ``youden_high``. If
-        you pass ``n``, the result includes a column ``n`` (Dataset: dimensions measure and n).
+        ``threshold``, ``n_accepted``, ``tp``, ``precision``, ``recall``, ``ci_low``, ``ci_high``.
+        For an empty set, precision is NaN and the interval is (0, 1). ``details=True`` adds
+        ``lift``; ``specificity``, the proportion of negatives that are rejected; ``npv``, the
+        proportion of negatives among rejected candidates; ``f1``; ``youden`` = recall + specificity
+        - 1; and limits such as ``recall_low``, ``recall_high`` and ``spec_low``. If you pass
+        ``n``, the result includes a column ``n`` (Dataset: dimensions measure and n).
 
     Notes
     -----
     The limits for F1 = 2 s / (1 + s) come from the interval ``ci`` for the proportion s = tp / (tp
     + fp + fn). Youden's J is a difference between two independent proportions, with Miettinen and
-    Nurminen's limits (see :func:`compare`). The cost is O(N log N) per measure for any number of
-    thresholds.
+    Nurminen's limits (see :func:`compare`).
 
     References
     ----------
@@ -101,11 +111,7 @@ def acceptance_precision(
     1      G2      100.0           0   0        NaN     0.0  0.000000  1.000000
     """
     kind = IntervalKind.of(ci, level, phi=phi)
-    if (threshold is None) == (n is None):
-        raise ValueError(
-            f"threshold={threshold!r}, n={n!r}: pass either the lowest accepted score,"
-            " threshold=..., or the number of accepted candidates, n=..."
-        )
+    errors.check_one(threshold=threshold, n=n)
     sizes = doors.check_n(n)
     able, attrs = can(acceptance_precision), kind._asdict()
     if sizes is not None:
@@ -148,7 +154,9 @@ def _sets_of_thresholds(
     ranking = candidates.rankings(measures)
     sets = ranking.accepted(scores[measures])
     if ranking.whole is not None and ranking.whole.accepted is not None:
-        sets = Accepted(*(np.broadcast_to(x, sets.size.shape) for x in ranking.whole.accepted))
+        sets = stats.Accepted(
+            *(np.broadcast_to(x, sets.size.shape) for x in ranking.whole.accepted)
+        )
     columns = _shares_of_sets(ranking, sets, kind)
     columns["threshold"] = np.broadcast_to(cuts[measures], sets.size.shape)
     columns["exists"] = ~np.isnan(columns["threshold"])
@@ -156,7 +164,9 @@ def _sets_of_thresholds(
     return doors.rows_of(columns, candidates, "measure", measures, along)
 
 
-def _shares_of_sets(ranking: Ranking, sets: Accepted, kind: IntervalKind) -> dict[str, AnyArray]:
+def _shares_of_sets(
+    ranking: Ranking, sets: stats.Accepted, kind: IntervalKind
+) -> dict[str, AnyArray]:
     """Return counts, proportions and confidence limits of acceptance sets."""
     every = np.ones(sets.size.shape, dtype=bool)
     total, positive = (np.broadcast_to(x[..., np.newaxis], every.shape) for x in ranking.size)
@@ -194,75 +204,141 @@ def _shares_of_sets(ranking: Ranking, sets: Accepted, kind: IntervalKind) -> dic
 # ---- Comparison of two acceptance sets
 
 _UNEQUAL = 0.1  # the largest relative size difference for comparing two sets by precision
-OF_SETS = ("precision", "recall", "specificity", "npv")
 _PAIRED = ("recall", "specificity")  # quantities with the same denominator in both sets
+_TESTS = {  # the tests of each quantity, the default first
+    "precision": ("fisher", "midp", "mcnemar", "kosinski"),
+    "npv": ("kosinski",),
+    **dict.fromkeys(_PAIRED, ("mcnemar", "midp")),
+}
 
 
-def check_threshold(n: Any, threshold: Any, how: Comparison) -> Comparison:
-    """Return the options with the default test, and reject options for n-best lists."""
-    of = how.of
-    tests = {"precision": (*TESTS, "kosinski"), "npv": ("kosinski",)}.get(of, ("mcnemar", "midp"))
-    if of != "precision":
-        if how.test != "fisher" and how.test not in tests:
-            raise ValueError(
-                f"test={how.test!r} with of={of!r}: for this rate, the paired test must be"
-                f" {' or '.join(map(repr, tests))}. Omit test."
-            )
-        if how.phi != 1.0 or (of in _PAIRED and how.ci == "delta"):
-            raise ValueError(f"of={of!r} supports neither phi nor ci='delta'. Omit phi and ci.")
-        if how.test not in tests:
-            how = replace(how, test=tests[0])
-    if n is not None:
-        raise ValueError(
-            f"n={n!r} and threshold={threshold!r}: pass n= for n-best lists or threshold= for "
-            "acceptance sets, not both."
-        )
-    if how.target == "nbest":
-        raise ValueError(
-            "target='nbest' with threshold: the threshold of an acceptance set is fixed and has no"
-            " variance. Omit target, or compare n-best lists with n=..."
-        )
-    check_choice("ci", how.ci, SET_INTERVALS)
-    if how.swapped:
-        raise ValueError(
-            f"adjust={how.adjust!r} and threshold: label swaps apply only to n-best lists, not"
-            " to acceptance sets. Pass n=... or adjust='holm'."
-        )
-    return how
-
-
+@Capabilities(
+    rankings="Is A better than B?",
+    ends=True,
+    short="measure_a measure_b n_a n_b difference ci_low ci_high p_value p_adjusted better",
+    layout="pair cut",
+    quantity="precision",
+)
+@with_roles_but("key", "label", "ties", "rng")
 def compare_thresholds(
     data: Data,
-    threshold: Mapping[Hashable, Any],
-    how: Comparison,
-    roles: Mapping[str, Any],
-    able: Capabilities,
+    a: Hashable = None,
+    b: Names = None,
+    thresholds: float | Sequence[float] | Mapping[Hashable, Any] | None = None,
+    *,
+    of: ComparedRate = "precision",
+    test: SetTest | None = None,
+    alternative: Alternative = "two-sided",
+    alpha: float = 0.05,
+    adjust: Adjustment | None = None,
+    adjust_over: ListsAdjustOver = "all",
+    level: float = 0.95,
+    **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Compare the acceptance sets for each pair of measures."""
-    a, b = how.a, how.b
-    if b is not None and isinstance(threshold, Mapping):  # a mapping for all pairs
+    """Compare measures using the candidates that only one of two thresholds accepts.
+
+    Parameters
+    ----------
+    data
+    a, b : names of measures, optional
+        As in :func:`compare`.
+    thresholds : float, sequence of float or mapping
+        The lowest accepted scores (the highest for measures in ``lower_is_better``): a number or a
+        list for all measures, or a mapping from each measure to a number or a list. Lists are
+        compared in pairs.
+    of
+        Quantity to compare in the accepted candidates, or for "specificity" and "npv" in the
+        rejected ones.
+    test
+        For "precision", a test of the two difference regions as in :func:`compare`, or "kosinski",
+        a weighted generalized score test of predictive values, which is always used for "npv". For
+        "recall" and "specificity", McNemar's exact test of accepted positives or rejected
+        negatives, or "midp", with error rates of up to 0.054 in simulations
+        (``tests/simulations/thresholds.csv``).
+    alternative
+    alpha
+    adjust
+    adjust_over
+        Rows that form a family: all rows, the rows for each place in the lists of thresholds, or
+        the rows for each group in ``by``.
+    level
+    **roles
+        Column roles. See :func:`nbest_precision`.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        One row per pair of measures and thresholds (Dataset: dimensions pair and cut):
+        ``measure_a``, ``measure_b``; ``n_a``, ``n_b``: accepted candidates; ``difference``,
+        ``ci_low``, ``ci_high``, ``p_value``, ``p_adjusted`` and ``better`` as in :func:`compare`.
+        ``details=True`` adds the two rates such as ``precision_a``, the counts of the regions,
+        ``odds_ratio``, ``p_mid``, ``significant``, ``recall_a``, ``recall_b``, ``leaning``, and
+        the unadjusted interval.
+
+    Warns
+    -----
+    RankevalWarning
+        If acceptance sets with significantly different regions differ in size by more than 10%, in
+        which case "better" and "leaning" are NaN (Evert's footnote 13).
+
+    Notes
+    -----
+    For regions of unequal size, the two-sided p-value sums the probabilities of all tables that are
+    no more likely than the observed table, as in R. The interval combines the Clopper-Pearson
+    limits of both rates (Zou and Donner 2008), and includes 0 if the test is not significant.
+
+    References
+    ----------
+    Evert (2004), section 3.3, footnote 13. Zou and Donner (2008), Construction of confidence limits
+    about effect measures. Kosinski (2013), A weighted generalized score statistic for comparison of
+    predictive values.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"G2": [6, 5, 4, 3, 2, 1], "t": [1, 2, 3, 4, 5, 6]})
+    >>> df["gold"] = [True, True, True, False, False, False]
+    >>> df.rankeval.compare_thresholds("G2", "t", 4)
+      measure_a measure_b  n_a  n_b  difference    ci_low  ci_high  p_value better
+    0        G2         t    3    3         1.0 -0.000695      1.0      0.1    NaN
+    """
+    errors.check_choice(f"of={of!r}: test", test, (None, *_TESTS[of]))
+    how = Comparison.of_options(
+        a=a,
+        b=b,
+        of=of,
+        test=test or _TESTS[of][0],
+        alternative=alternative,
+        alpha=alpha,
+        adjust=adjust,
+        adjust_over=adjust_over,
+        level=level,
+    )
+    if b is not None and isinstance(thresholds, Mapping):  # a mapping for all pairs
         meant = doors.others_of(b)
         meant.append(a)
-        for name in threshold:
-            if not is_known(name, meant) and name not in data.columns:
-                raise unknown_name("threshold", name, data.columns)
-        threshold = {name: cuts for name, cuts in threshold.items() if is_known(name, meant)}
-    interval = of_sets(how.ci, how.phi)
-    if how.of in _PAIRED:
+        for name in thresholds:
+            if not errors.is_known(name, meant) and name not in data.columns:
+                raise errors.unknown_name("thresholds", name, data.columns)
+        thresholds = {
+            name: cuts for name, cuts in thresholds.items() if errors.is_known(name, meant)
+        }
+    interval = OF_SETS
+    if of in _PAIRED:
         interval = OF_PAIRED
     decided = decision_columns(how)
     columns = ["measure_a", "measure_b", "n_a", "n_b"]
-    columns += [name.replace("precision", how.of) for name in REGION_COLUMNS]
+    columns += [name.replace("precision", of) for name in REGION_COLUMNS]
     columns += decided[0]
-    if how.of != "recall":
+    if of != "recall":
         columns += ("recall_a", "recall_b")
     columns += decided[1]
     return tabulate(
         data,
         doors.only_pair(data, a, b, roles),
-        partial(_rows_of_sets, threshold=threshold, how=how),
+        partial(_rows_of_sets, thresholds=thresholds, how=how),
         columns,
-        able,
+        can(compare_thresholds),
         finish=partial(decide, how=how, interval=interval, towards="towards"),
         attrs=how.noted(),
     )
@@ -272,12 +348,12 @@ def _rows_of_sets(
     candidates: Candidates,
     n: IntArray | None,
     *,
-    threshold: Mapping[Hashable, Any],
+    thresholds: Any,
     how: Comparison,
 ) -> Answer:
     """Return one row per pair and pair of thresholds, and the facts about the family."""
     pairs = doors.pair_names(candidates.measures, how.a, how.b)
-    cuts = _paired_cuts(candidates, pairs, threshold)
+    cuts = _paired_cuts(candidates, pairs, thresholds)
     places = np.arange(cuts.shape[-1])
     facts = how.family(candidates, pairs, places)[1]
     columns = _set_columns(candidates, candidates.sides(pairs).T, cuts, how)
@@ -285,28 +361,21 @@ def _rows_of_sets(
     return doors.with_pairs(rows, candidates, pairs, how.alternative), facts
 
 
-def _paired_cuts(
-    candidates: Candidates, pairs: list[doors.Pair], threshold: Mapping[Hashable, Any]
-) -> FloatArray:
+def _paired_cuts(candidates: Candidates, pairs: list[doors.Pair], thresholds: Any) -> FloatArray:
     """Return the thresholds for the two measures: (side, pair, cut), padded with NaN."""
-    cuts = doors.asked_thresholds(threshold, candidates.measures, unique=False)
+    if not isinstance(thresholds, Mapping):
+        thresholds = dict.fromkeys(candidates.measures, thresholds)
+    cuts = doors.asked_thresholds(thresholds, candidates.measures, unique=False)
     cuts = doors.cut_scores(cuts, candidates.dtypes)
     paired = np.full((2, len(pairs), cuts.shape[1]), np.nan)
     for number, (pair, sides) in enumerate(zip(pairs, candidates.sides(pairs), strict=True)):
         rows = [row[~np.isnan(row)] for row in cuts[sides]]
         longest = max(row.size for row in rows)
-        for name, row in zip(pair, rows, strict=True):
-            if not row.size:
-                raise ValueError(
-                    f"threshold={threshold!r} has no entry for {name!r}. Pass a threshold for each"
-                    " measure, or name two measures: compare(a, b, threshold=...)."
-                )
         for side, (name, row) in enumerate(zip(pair, rows, strict=True)):
-            if row.size not in (1, longest):
+            if row.size not in (1, longest) or not row.size:
                 raise ValueError(
-                    f"threshold: {pair[0]!r} has {rows[0].size} thresholds and {pair[1]!r} has"
-                    f" {rows[1].size}, but thresholds are compared in pairs. Pass {longest}"
-                    f" thresholds for {name!r}, or a single threshold."
+                    f"thresholds: {name!r} has {row.size}, but {longest} are compared in pairs."
+                    f" Pass as many for {name!r}, or one."
                 )
             paired[side, number, :longest] = row
     return paired
@@ -359,7 +428,7 @@ def _set_columns(
             p_value = stats.kosinski_test(*counts, how.alternative)
             p_mid = np.full(difference.shape, np.nan)
         else:
-            p_value, p_mid = region_tests(table, how, exists)
+            p_value, p_mid = region_tests(table, how)
             towards = np.sign(tp_only_a / only_a - tp_only_b / only_b)
             towards = _unless_unequal(towards, r.n_a, r.n_b, exists & (p_value <= how.alpha))
     return {
@@ -392,7 +461,7 @@ def _unless_unequal(
     unequal = np.abs(n_a - n_b) > _UNEQUAL * np.maximum(n_a, n_b)
     if (unequal & sure).any():
         first = tuple(np.argwhere(unequal & sure)[0])
-        warn(
+        errors.warn(
             f"acceptance sets of {n_a[first]} and {n_b[first]} candidates differ by more than 10%"
             " in size, which favors the smaller set (Evert 2004, footnote 13), so 'better' is NaN."
             " Compare predictive values (test='kosinski'), recall, or n-best lists."
@@ -403,6 +472,7 @@ def _unless_unequal(
 # ---- Choose thresholds with a guarantee that accounts for the search
 
 COLUMNS = tuple("measure threshold n_accepted tp precision recall ci_low".split())
+_ONE_AIM = (("precision", "recall", "A threshold guarantees one of them: omit the other."),)
 
 
 @Capabilities(
@@ -420,7 +490,6 @@ def choose_threshold(
     *,
     precision: float | None = None,
     recall: float | None = None,
-    youden: bool = False,
     level: float = 0.95,
     **roles: Unpack[RankingRoles],
 ) -> Data:
@@ -428,20 +497,19 @@ def choose_threshold(
 
     Parameters
     ----------
-    data, **roles
-        As in :func:`nbest_precision`. ``ties`` has no effect because thresholds never separate
-        equal scores.
+    data
     precision : float, optional
         Required precision of the accepted candidates. The function returns the lowest threshold
         that guarantees this precision, to accept as many candidates as possible.
     recall : float, optional
         Required recall of the accepted candidates, as an alternative to ``precision``. The function
-        returns the highest threshold that guarantees this recall.
-    youden : bool
-        Whether to maximize J = sensitivity + specificity - 1 instead of requiring a precision or
-        recall. The result contains a guaranteed lower limit for J in the population.
-    level : float
+        returns the highest threshold that guarantees this recall. By default, the function
+        maximizes J = sensitivity + specificity - 1, with a guaranteed lower limit for J in the
+        population.
+    level
         Probability that the guarantees for all measures are correct simultaneously.
+    **roles
+        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------
@@ -449,8 +517,8 @@ def choose_threshold(
         One row per measure (Dataset: dimension measure): ``measure``, ``threshold``, the cutoff
         score for acceptance; ``n_accepted``, ``tp``, ``precision`` and ``recall`` in the data;
         ``ci_low``: lower limit for the guaranteed quantity, adjusted for the search; ``youden``: J,
-        only with ``youden=True``. If no threshold satisfies the guarantee, ``threshold`` is NaN and
-        no candidate is accepted.
+        without ``precision`` and ``recall``. If no threshold satisfies the guarantee, ``threshold``
+        is NaN and no candidate is accepted.
 
     Warns
     -----
@@ -461,25 +529,20 @@ def choose_threshold(
     -----
     Choosing the last threshold whose individual interval exceeds the required precision does not
     account for the number of thresholds tried. Instead, this function tests acceptance sets in a
-    fixed sequence. The sequence starts with the smallest set that could pass (29 candidates for 0.9
-    at 95%), tests every set at the same level, and ends with the first failure. Small sets rarely
-    pass, so additional sequences start at twice the size, four times the size, and so on. The error
-    rate 1 - level is divided among the K sequences (multi-start fixed-sequence testing). Recall
+    fixed sequence, which starts with the smallest set that could pass and ends with the first
+    failure. Additional sequences start at twice the size, four times the size, and so on, and the
+    error rate 1 - level is divided among the sequences (multi-start fixed-sequence testing). Recall
     never decreases as you accept more candidates, so one sequence is enough, and ci_low is the
-    usual one-sided limit. With several measures, 1 - level is divided among the measures
-    (Bonferroni, see ``attrs["family"]``) because you can pick the best measure. If you chose a
-    measure beforehand, name the measure in ``measures``. For Youden's J, the population value is at
-    most sqrt(log(1 / (1 - level)) / 2) times sqrt(1/N+ + 1/(N - N+)) below the value in the data,
-    for all thresholds simultaneously (Smirnov's two-sample distribution). The guarantee reduces
-    power: only sets with dozens of candidates can reach the required precision.
-    ``tests/simulations/choose_threshold.csv`` compares failure rates with and without the guarantee
-    in simulations. The cost is O(N log N) per measure.
+    usual one-sided limit. With several measures, 1 - level is divided among the measures because
+    you can pick the best measure; if you chose one beforehand, name it in ``measures``. For
+    Youden's J, the limit holds for all thresholds simultaneously (Smirnov's two-sample
+    distribution). ``tests/simulations/choose_threshold.csv`` compares failure rates with and
+    without the guarantee. The cost is O(N log N) per measure.
 
     References
     ----------
     A. N. Angelopoulos, S. Bates, E. J. Candès, M. I. Jordan and L. Lei (2021), Learn then test.
     W. J. Youden (1950), Index for rating diagnostic tests.
-    C. J. Clopper and E. S. Pearson (1934).
 
     Examples
     --------
@@ -490,26 +553,17 @@ def choose_threshold(
     0    good   0.255544         924  180   0.194805  0.857143  0.802384
     1    fair  -0.157297        1203  180   0.149626  0.857143  0.802384
     """
-    check_flag("youden", youden)
-    if (precision is not None) + (recall is not None) + youden != 1:
-        raise ValueError(
-            f"precision={precision!r}, recall={recall!r}, youden={youden!r}: pass exactly one of"
-            " these, a required precision, a required recall, or youden=True."
-        )
-    if youden and Roles.of(roles).groups is not None:
-        raise ValueError(
-            "youden=True with groups: the lower limit of J assumes independent candidates. Pass"
-            " precision=... or recall=..., which support groups."
-        )
-    aim, wanted = "youden", 0.0
+    errors.refuse_combinations({"precision": precision, "recall": recall}, _ONE_AIM)
+    aim, wanted, names = "youden", 0.0, (*COLUMNS, "youden")
     for name, share in (("precision", precision), ("recall", recall)):
         if share is not None:
-            aim, wanted = name, check_share(name, share)
-    level = check_share("level", level)
-
-    names: tuple[str, ...] = COLUMNS
-    if youden:
-        names += ("youden",)
+            aim, wanted, names = name, errors.check_share(name, share), COLUMNS
+    if aim == "youden" and Roles.of(roles).groups is not None:
+        raise ValueError(
+            "groups: the lower limit of J assumes independent candidates. Pass precision=... or"
+            " recall=..., which support groups."
+        )
+    level = errors.check_share("level", level)
     return tabulate(
         data,
         roles,
@@ -575,7 +629,7 @@ def _chosen_thresholds(
             aimed = "a J above 0"
         if len(reasons) > 1:
             more = f" for {len(reasons)} rankings (with the reason for the first ranking)"
-        warn(f"no threshold guarantees {aimed}{more}: {reasons[0]}.")
+        errors.warn(f"no threshold guarantees {aimed}{more}: {reasons[0]}.")
     return columns
 
 

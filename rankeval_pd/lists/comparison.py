@@ -11,27 +11,33 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd import decisions, doors, errors, stats
-from rankeval_pd.decisions import OF_ERROR, P_ENDS, TIE_COLUMNS, TIE_ENDS, GroupCells, Rows
+from rankeval_pd.decisions import (
+    OF_CLUSTERS,
+    OF_ERROR,
+    OF_REGIONS,
+    P_ENDS,
+    TIE_COLUMNS,
+    TIE_ENDS,
+    GroupCells,
+    Rows,
+)
 from rankeval_pd.doors import Answer, Candidates, Data, PairRanks, Sizes
 from rankeval_pd.lists import regions
-from rankeval_pd.lists.acceptance import OF_SETS, check_threshold, compare_thresholds
 from rankeval_pd.lists.groups import (
     ListPair,
-    check_clustered,
-    check_joined,
     cluster_contrasts,
     in_rows,
+    of_all_groups,
     p_of_gap,
 )
 from rankeval_pd.lists.precision import LEAST, difference_margins, intervals_read
 from rankeval_pd.lists.recall import precision_as
-from rankeval_pd.lists.regions import REGION_COLUMNS, Comparison, Drawing
+from rankeval_pd.lists.regions import OF_MEANS, REGION_COLUMNS, Comparison, Drawing
 from rankeval_pd.options import Capabilities, can, with_roles
 from rankeval_pd.roles import (
     ANNOTATOR,
     Alternative,
     ComparedShare,
-    DifferenceInterval,
     FamilyAdjustment,
     ListsAdjustOver,
     ListSizes,
@@ -42,14 +48,12 @@ from rankeval_pd.roles import (
     Target,
 )
 from rankeval_pd.stats import AnyArray, BoolArray, FloatArray, IntArray, QueryMean
-from rankeval_pd.words import join
 
 # ---- Check whether the conclusion is the same with each annotator's votes
 
 _MOST_ROWS = 50  # size of the largest table that is recomputed for each annotator
 _MOST_VOTES = 2_000_000  # the largest product of annotators and candidates
-_VALUES = ("difference", "value", "precision_a", "rank_low", "lift_a", "recall_a")
-_INNER = ("pair", "measure", "measure_a", "measure_b", "n", "share")
+_VALUES = ("value", "difference", "precision_a", "lift_a", "recall_a")  # the first value column
 
 
 def with_verdicts(
@@ -57,9 +61,8 @@ def with_verdicts(
 ) -> Data:
     """Add attrs that show which annotators' votes change the conclusion.
 
-    ``ask`` recomputes the table with different roles. ``attrs["annotators"]`` lists the annotators.
-    ``attrs["annotators_differ"]`` contains a message for each annotator whose votes change the
-    conclusion.
+    ``ask`` recomputes the table with different roles. ``attrs["annotators"]`` lists the annotators,
+    and ``attrs["annotators_differ"]`` those whose votes change the conclusion.
     """
     chosen = Roles.of(roles)
     names = doors.annotators_of(chosen)
@@ -69,61 +72,26 @@ def with_verdicts(
         return table
     with errors.hushed():
         each = doors.below_door(ask({**roles, "agreement": "each"}))
-    overall = _verdict_texts(doors.below_door(table))
-    differ = []
+    overall, differ = _verdicts(doors.below_door(table)), []
     for name, part in each.groupby(ANNOTATOR, sort=False, observed=True):
-        own = _verdict_texts(part.drop(columns=ANNOTATOR))
-        other = []
-        for where, verdict in overall.items():
-            if own.get(where, verdict) == verdict:
-                continue
-            if len(overall) > 1:
-                other.append(f"{where}{own[where]}")
-            else:
-                other.append(own[where])
-        if len(other) > 2:
-            other[2:] = [f"and {len(other) - 2} more"]
-        if other:
-            differ.append(f"{name} ({'; '.join(other)})")
+        own = _verdicts(part.drop(columns=ANNOTATOR))
+        if any(own.get(row, verdict) != verdict for row, verdict in overall.items()):
+            differ.append(str(name))
     table.attrs["annotators"] = [str(name) for name in names]
     if differ:
         table.attrs["annotators_differ"] = differ
     return table
 
 
-def _verdict_texts(table: pd.DataFrame) -> dict[str, str]:
-    """Return the better measure for each row, or for each list size."""
-    paired, columns = "measure_a" in table, list(table.columns)
-    first = "measure_a" if paired else "measure"  # the group columns come before
-    end = min(columns.index(name) for name in (first, *_VALUES) if name in columns)
-    groups = [x for x in columns[:end] if x not in _INNER]
-    where: list[Any] = [*groups, *(x for x in ("n",) if x in table)]
-    if paired:
-        where += ["measure_a", "measure_b"]
-    if not where:
-        return {"": _verdict_text(table)}
-    result = {}
-    for values, part in table.groupby(where, sort=False, observed=True):
-        key: dict[Any, Any] = dict(zip(where, values, strict=True))
-        texts = [f"{name} {key[name]}" for name in groups]
-        if "n" in key:
-            texts.append(f"n = {int(key['n']):,}")
-        if paired:
-            texts.append(join([key["measure_a"], key["measure_b"]]))
-        result[f"{', '.join(texts)}: "] = _verdict_text(part)
-    return result
-
-
-def _verdict_text(part: pd.DataFrame) -> str:
-    """Name the better measure of a pair, or the best measures of a ranking."""
-    if "measure_a" not in part:
-        best = part.loc[part["tied_for_best"].astype(bool), "measure"]
-        verb = "is" if len(best) == 1 else "are"
-        return f"{join(sorted(map(str, best)))} {verb} best"
-    better = part["better"].iloc[0]
-    if pd.isna(better):
-        return "not significant"
-    return f"{better} is better"
+def _verdicts(table: pd.DataFrame) -> dict[tuple[Any, ...], str]:
+    """Return the better measure of each pair, or whether each measure is tied for best."""
+    columns = list(table.columns)
+    first = min(columns.index(name) for name in _VALUES if name in columns)
+    verdict = "tied_for_best"
+    if "better" in columns:
+        verdict = "better"
+    rows = table.iloc[:, :first].itertuples(index=False, name=None)
+    return dict(zip(rows, table[verdict].astype(str), strict=True))
 
 
 # ---- Compare measures over all groups with a stratified test or with averages
@@ -137,7 +105,7 @@ def _compare_joined(
     """Compare pairs of measures with a combined test or with averages over groups."""
     means, combine = how.ties == "expected", average is None
     if means:
-        regions.check_means(data, {"combine=True": combine})
+        regions.check_means(data)
     p_values: tuple[str, ...] = ("p_value",)
     counts: tuple[str, ...] = ("n_queries", "n_missing")
     if combine:
@@ -320,21 +288,20 @@ def _mean_of_lists(
 
 # ---- Compare two n-best lists using their difference regions (Evert 2004, section 3.3)
 
-DRAWN = ("p_stderr", "undecided")  # columns added by adjust="max-t"
 FEW = 20  # with at most this many list sizes, pairs near alpha get more swaps
 MORE = 64  # largest factor for the number of swaps
-COMPARED = ("precision", "recall", "lift")
-_USUAL: dict[str, Any] = {
-    "of": "precision",
-    "threshold": None,
-    "test": None,
-    "ci": "score",
-    "target": "region",
-    "phi": 1.0,
-    "n_resamples": None,
-    "margin": None,
-}
-"""Options that some comparisons do not support, and their defaults."""
+_ONE_TEST = "test target of margin n_resamples n"
+#: options of compare that cannot stand together, and what to do instead
+_REFUSED = (
+    ("average", "combine", "An average is over groups, and a combined test is of their sum."),
+    *of_all_groups("combine", _ONE_TEST),
+    *of_all_groups("average", _ONE_TEST),
+    ("groups", "test", "The tests assume independent candidates: omit test=."),
+    ("margin", "target", "Omit target='nbest', for which no test with a margin is known."),
+    ("ties", "combine", "Means over tie orders are no counts: pass ties='shared'."),
+    ("ties", "test", "Means over tie orders are no counts: pass ties='shared', or omit test=."),
+    ("ties", "groups", "Means over tie orders need independent candidates: pass ties='shared'."),
+)
 
 
 @Capabilities(
@@ -343,13 +310,13 @@ _USUAL: dict[str, Any] = {
     clusters=True,
     crossed=True,
     heads=True,
-    short="measure_a measure_b n n_a n_b difference ci_low ci_high p_value p_adjusted p_equivalence"
+    short="measure_a measure_b n difference ci_low ci_high p_value p_adjusted p_equivalence"
     " p_noninferior better",
     details="precision_a precision_b recall_a recall_b lift_a lift_b overlap n_only_a"
-    " n_only_b tp_only_a tp_only_b odds_ratio p_mid p_stderr undecided significant"
+    " n_only_b tp_only_a tp_only_b odds_ratio p_mid p_stderr significant"
     " leaning cuts_tie tie_low tie_high p_tie_low p_tie_high ci_low_alone"
     " ci_high_alone",
-    layout={"": "pair n", "threshold": "pair cut"},
+    layout="pair n",
     quantity="precision",
 )
 @with_roles
@@ -360,7 +327,6 @@ def compare(
     n: ListSizes = None,
     *,
     of: ComparedShare = "precision",
-    threshold: Mapping[Hashable, Any] | None = None,
     test: RegionTest | None = None,
     alternative: Alternative = "two-sided",
     margin: float | None = None,
@@ -369,167 +335,92 @@ def compare(
     adjust_over: ListsAdjustOver = "all",
     n_resamples: int | None = None,
     level: float = 0.95,
-    ci: DifferenceInterval = "score",
     target: Target = "region",
-    phi: float = 1.0,
     combine: bool = False,
     average: decisions.Average | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
     """Compare measures using the candidates found in only one of two n-best lists.
 
+    :func:`compare_thresholds` compares acceptance sets.
+
     Parameters
     ----------
-    data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label.
-    a, b : names of measures, optional
-        Measures to compare. ``b`` can be a list. Pass only ``a`` to compare one measure with every
-        other measure. By default all pairs are compared.
-    n : int, sequence of int, range or None
-        Sizes of the n-best lists. None means every n from 1 to the number of candidates.
+    data
+    a
+    b : name or list of names, optional
+        Second measure, or several.
+    n
     of
-        Quantity to compare. For n-best lists, "recall" is precision times n / N+, and "lift" is
-        precision times N / N+, with the same test. See Notes for ``threshold``.
-    threshold : mapping, optional
-        Mapping from measure to one or more thresholds. Acceptance sets are then compared.
+        Quantity to compare. "recall" is precision times n / N+, and "lift" is precision times N /
+        N+, with the same test.
     test
-        Test for ``p_value``. None means "fisher" as in Evert (2004), or "score" if ``phi`` is above
-        1. Fisher's test is conservative for small regions. The mid-p test can exceed the level
-        slightly. Boschloo's test is exact and more powerful, but takes milliseconds
-        for each n. McNemar's test has little power if positives are rare. Only the score test
-        supports ``phi``. Do not pass ``test`` with ``ties="expected"``.
+        None means "fisher" as in Evert (2004), which is conservative for small regions. "midp" can
+        exceed the level slightly. "mcnemar" has little power if positives are rare.
     alternative
-        "greater" tests whether a is better than b.
     margin : float, optional
-        Largest difference that is negligible in practice. ``margin`` adds ``p_equivalence``, the
-        p-value for a difference within ±margin. With "greater" or "less", ``margin`` adds
-        ``p_noninferior``, the p-value for a difference above -margin or below margin.
-    alpha : float
-        A row is significant if p ≤ alpha.
+        Largest negligible difference. Adds ``p_equivalence``, the p-value for a difference within
+        ±margin, or for one-sided alternatives ``p_noninferior``.
+    alpha
     adjust
-        Adjustment of p-values and intervals for the number of rows (groups, pairs and n). "max-t"
-        uses the largest difference over all n under random swaps, which exchange the two ranks of a
-        candidate. Across pairs and groups, "max-t" multiplies p-values by the number of pairs.
-        "max-t-stepdown" uses Holm's step-down method across pairs, which gives smaller p-values and
-        the same intervals. Measures with identical rankings are counted once.
+        Adjustment of p-values and intervals for all rows of a family. "max-t" uses the largest
+        difference over all n under random swaps of the two ranks of a candidate, and Bonferroni's
+        method across pairs ("max-t-stepdown": Holm's).
     adjust_over
-        Rows that form a family: all rows, the rows for each n, or the rows for each group in ``by``
-        (Dataset: each element of the batch dimensions).
-    n_resamples : int, optional
-        Number of random swaps for "max-t". None uses at least 999 swaps, and enough swaps for
-        adjusted p-values as small as alpha / 10 (with more than 50 pairs: alpha / 2, or 500 / alpha
-        swaps). With up to 20 list sizes, pairs near alpha get up to 64 times as many swaps.
-    level : float
-        Confidence level of the interval for the difference. With ``adjust``, the intervals in a
-        family are simultaneous (see Notes for "bh" and "by").
-    ci
-        Interval for the difference between the two regions, multiplied by n_only / n. "score"
-        (Miettinen and Nurminen's interval with half a continuity correction) has at least the
-        nominal coverage. The coverage of "newcombe" and "miettinen-nurminen" can
-        be as low as 0.8 near 0 and 1. With ``threshold``, "score" combines the Clopper-Pearson
-        limits for both sets, and "delta" is too narrow for small sets or regions. If the test in a
-        row is not significant, the interval includes 0.
+        Rows that form a family: all rows, the rows for each n, or the rows for each group.
+    n_resamples
+    level
     target
-        The quantity that the interval covers. "region" treats thresholds as fixed, as in Evert
-        (2004). For regions with fewer than 10 candidates, the wider limits from the "region" and
-        "nbest" intervals are used. "nbest" includes the variance of the thresholds and replaces
-        ``ci`` with the normal approximation from :func:`difference_band`. The "nbest" interval can
-        contain 0 even if the test is significant.
-    phi : float
-        Known overdispersion, at least 1, for example from :func:`repetition`. Values above 1 widen
-        the interval, select the score test, and set ``p_mid`` to NaN.
+        What the interval covers. "region" treats thresholds as fixed, as in Evert (2004), and
+        "nbest" includes their variance.
     combine : bool
-        Whether to combine the groups in ``by`` (Dataset: all batch dimensions) in one exact
-        Cochran-Mantel-Haenszel test for each n, with each group as a stratum.
+        Whether to combine the groups in one exact Cochran-Mantel-Haenszel test for each n, with
+        each group as a stratum.
     average
         Whether to return one row for all groups. "macro" averages over groups, and "micro" divides
-        summed true positives by summed n. Both averages use Student's t over the groups.
+        summed true positives by summed n. Both use Student's t over the groups.
     **roles
         Column roles. See :func:`nbest_precision`.
 
     Returns
     -------
     DataFrame or Dataset
-        One row per pair and n (Dataset: dimensions pair and n, coordinates measure_a and
-        measure_b):
+        One row per pair and n (Dataset: dimensions pair and n): ``measure_a``, ``measure_b``,
+        ``n``, ``difference``, its limits ``ci_low`` and ``ci_high``, ``p_value``, ``p_adjusted``
+        (with ``adjust``), ``p_equivalence`` or ``p_noninferior`` (with ``margin``, unadjusted), and
+        ``better``, the better measure if the difference is significant.
 
-        * ``measure_a``, ``measure_b``, ``n``;
-        * ``precision_a``, ``precision_b`` (or ``recall_a``, ``recall_b``; ``lift_a``, ``lift_b``),
-          their ``difference`` and confidence limits ``ci_low``, ``ci_high``: simultaneous with
-          ``adjust``, and one-sided with "greater" or "less" (the other limit is the end of the
-          range);
-        * ``overlap``: candidates in both lists; ``n_only_a``, ``n_only_b``: candidates in only one
-          list (the difference regions); ``tp_only_a``, ``tp_only_b``: true positives in the
-          regions;
-        * ``odds_ratio``: (tp_only_a fp_only_b) / (fp_only_a tp_only_b), NaN for 0/0;
-        * ``p_value``: the p-value from ``test``, or with "max-t" a Monte Carlo estimate, the
-          proportion of swaps with a difference at least this large; ``p_mid``: Fisher's mid-p, or
-          NaN with "max-t"; ``p_adjusted``: only with ``adjust``, at least as large as p_value;
-        * ``p_equivalence`` or ``p_noninferior``: only with ``margin``, unadjusted, from an exact
-          unconditional test of the two regions (Student's t with ``groups``);
-        * ``significant``: whether p_adjusted (or p_value without ``adjust``) is at most alpha;
-        * ``better``: the better measure if the difference is significant, and NaN otherwise;
-        * ``cuts_tie``: whether a list excludes candidates with the list's last score; ``tie_low``,
+        ``details=True`` adds:
+
+        * ``precision_a``, ``precision_b`` (or recall, lift); ``overlap``: candidates in both lists;
+          ``n_only_a``, ``n_only_b``: candidates in only one list (the difference regions);
+          ``tp_only_a``, ``tp_only_b``: true positives in the regions; ``odds_ratio`` of the
+          regions; ``p_mid``: Fisher's mid-p; ``significant``; ``leaning``: the measure with the
+          higher value;
+        * ``cuts_tie``: whether a list excludes candidates with its last score; ``tie_low``,
           ``tie_high``: 2.5% and 97.5% quantiles of the difference over random orders of equal
           scores; ``p_tie_low``, ``p_tie_high``: p-values at these quantiles; ``tie_decides``:
-          whether the order of equal scores can change the decision. ``ties="expected"`` without
-          ``combine`` averages over all orders and omits the tie columns;
-        * ``p_stderr``: Monte Carlo standard error of p_adjusted, only with "max-t"; ``undecided``:
-          whether the 95% Monte Carlo interval contains alpha, so you need more swaps;
-        * ``leaning``: the measure with the higher value, significant or not, or NaN if equal;
-        * ``ci_low_alone``, ``ci_high_alone``: the unadjusted interval, only with ``adjust``.
-
-        ``attrs["family"]`` describes the family of tests. With ``combine``, counts are sums over
-        groups, and ``n_groups`` and ``n_left_out`` count the groups with and without lists of size
-        n. With ``average``, ``n_queries`` and ``n_missing`` are the two counts.
-        ``missing="absent"`` pads short lists with irrelevant candidates.
-
-        With ``threshold``, ``n_a`` and ``n_b`` replace ``n``, and ``recall_a`` and ``recall_b``
-        replace ``cuts_tie`` (Dataset: dimensions pair and cut). With ``threshold``, ``better`` and
-        ``leaning`` depend on the difference regions.
+          whether this order can change the decision;
+        * ``p_stderr``: Monte Carlo error of p_adjusted; ``ci_low_alone``, ``ci_high_alone``: the
+          unadjusted interval; ``n_groups``, ``n_left_out`` or ``n_queries``, ``n_missing``: groups
+          with and without lists of size n, with ``combine`` or ``average``.
 
     Warns
     -----
     RankevalWarning
-        If target="region" and the variance for n-best lists is more than 1.6 times the variance for
-        fixed thresholds; if acceptance sets with significantly different precision differ in size
-        by more than 10%, in which case "better" and "leaning" are NaN (Evert's footnote 13); if
-        p-values are adjusted and measures that you did not name have identical rankings; if
-        ``tie_decides`` is True.
+        If lists vary far more than regions at fixed thresholds, or if ``tie_decides`` is True.
 
     Notes
     -----
-    With ``threshold``, "precision" compares difference regions, or positive predictive values if
-    ``test="kosinski"``. "npv" uses Kosinski's weighted generalized score test on rejected
-    candidates. "recall" and "specificity" use McNemar's exact test on accepted true positives or
-    rejected negatives. ``test="midp"`` is more powerful, with error rates of up to 0.054 in
-    simulations (``tests/simulations/thresholds.csv``).
-
-    As in R, the two-sided p-value sums the probabilities of all tables that are no more likely than
-    the observed table (relative tolerance 1e-7). The two difference regions of n-best lists have
-    equal size, so the p-value is twice the smaller tail probability, at most 1. p_value and p_mid
-    are 1 if the regions are empty or contain only one class.
-
-    For lists that end inside a tie, the wider limits from the "region" and "nbest" intervals are
-    used. ``ties="expected"`` uses the score test, or swaps with "max-t". See the page on ties.
-
-    "holm" and "bonferroni" use Bonferroni intervals. "bh" and "by" use the intervals of Benjamini
-    and Yekutieli (2005) at level 1 - R (1 - level) / m if R of m tests are significant. "max-t"
-    uses the bands of :func:`difference_band` at level 1 - (1 - level) / F for F pairs in all
-    groups. Every interval includes 0 if p_adjusted is above 1 - ``level``. "holm" and
-    "max-t-stepdown" can reject even if the interval contains 0.
-
-    The null hypothesis for "max-t" is that the two ranks of every candidate are
-    exchangeable given the gold label. Draws depend on ``rng`` and tie keys. "max-t" takes O(n) per
-    swap and pair.
+    The two-sided p-value is twice the smaller tail probability. The interval is Miettinen and
+    Nurminen's with half a continuity correction, times n_only / n. For regions with fewer than 10
+    candidates, the limits for "nbest" are used if they are wider. Intervals include 0 if the test
+    is not significant. Adjusted intervals are Bonferroni's, those of Benjamini and Yekutieli (2005)
+    with "bh" and "by", or the bands of :func:`difference_band` with "max-t".
 
     References
     ----------
-    Evert (2004), section 3.3, figure 3, footnote 13. Miettinen and Nurminen (1985), Comparative
-    analysis of two rates. Newcombe (1998), Interval estimation for the difference between
-    independent proportions. Zou and Donner (2008), Construction of confidence limits about effect
-    measures. Benjamini and Yekutieli (2005), False discovery rate-adjusted confidence intervals.
-    Kosinski (2013), A weighted generalized score statistic for comparison of predictive values.
+    Evert (2004), section 3.3, figure 3. Miettinen and Nurminen (1985).
 
     Examples
     --------
@@ -540,77 +431,56 @@ def compare(
       measure_a measure_b  n  difference    ci_low  ci_high  p_value better
     0        G2         t  3         1.0 -0.035632      1.0      0.1    NaN
     """
-    sizes = doors.check_n(n)
-    errors.check_choice("of", of, OF_SETS if threshold is not None else COMPARED)
-    if test == "kosinski" and threshold is None:
-        raise ValueError("test='kosinski' compares acceptance sets. Pass threshold={...}.")
+    sizes, chosen = doors.check_n(n), Roles.of(roles)
     errors.check_flag("combine", combine)
-    chosen = Roles.of(roles)
-    clustered = chosen.groups is not None
-    given: dict[str, Any] = {
-        "of": of,
-        "threshold": threshold,
-        "test": test,
-        "ci": ci,
-        "target": target,
-        "phi": phi,
-        "n_resamples": n_resamples,
+    clustered, means = chosen.groups is not None, chosen.ties == "expected"
+    passed = {
+        "average": average,
+        "combine": combine or None,
+        "groups": chosen.groups,
         "margin": margin,
+        "n": isinstance(sizes, doors.Shares) or None,  # lists of different sizes in each group
+        "n_resamples": n_resamples,
+        "of": of != "precision" or None,
+        "target": target == "nbest" or None,
+        "test": test,
+        "ties": means or None,
     }
-    limited = dict(given)  # options that some comparisons do not support
-    del given["threshold"]
-    given |= {"alternative": alternative, "alpha": alpha, "level": level}
-    given |= {"adjust": adjust, "adjust_over": adjust_over}
-    given |= {"a": a, "b": b, "ties": chosen.ties, "seed": 0}
+    errors.refuse_combinations(passed, _REFUSED)
+    how = Comparison.of_options(
+        a=a,
+        b=b,
+        of=of,
+        test=test or "fisher",
+        ties=chosen.ties,
+        target=target,
+        alternative=alternative,
+        alpha=alpha,
+        level=level,
+        adjust=adjust,
+        adjust_over=adjust_over,
+        n_resamples=n_resamples,
+        margin=errors.check_margin(margin, **{"n=None": n is None and not clustered}),
+    )
     if combine or average is not None:
-        unusual = {name: (value, _USUAL[name]) for name, value in limited.items()}
-        check_joined(combine, average, sizes, unusual)
-        how = Comparison.of_options(adjustments=stats.ADJUSTMENTS, **given)
+        errors.check_choice("adjust", adjust, (None, *stats.ADJUSTMENTS))
         return _compare_joined(data, sizes, how, average, roles)
+    extra: tuple[str, ...] = TIE_COLUMNS
+    interval = OF_REGIONS
     if clustered:
-        check_clustered(test, ci, phi, threshold)
-        given["test"] = None
-    several = {"target='nbest'": target == "nbest", "n=None": n is None and not clustered}
-    given["margin"] = None
-    if margin is not None:
-        given["margin"] = errors.check_margin(
-            margin, threshold=threshold is not None, phi=phi != 1.0, **several
-        )
-    how = Comparison.of_options(**given)
-    if threshold is not None:
-        how = check_threshold(n, threshold, how)
-        return compare_thresholds(data, threshold, how, roles, can(compare))
-    if test == "boschloo" and n is None:
-        raise ValueError(
-            f"test={test!r} and n=None: this test takes milliseconds for each n. Pass the list"
-            " sizes that you need, or test='midp', which is nearly as powerful."
-        )
-    errors.check_choice("ci", ci, stats.DIFFERENCE_INTERVALS)
-    if clustered:
-        how = replace(how, test="cluster", ci="cluster")
-    if chosen.ties == "expected":
-        given = {f"test={test!r}": test is not None, f"phi={phi:g}": phi > 1.0, "groups": clustered}
-        regions.check_means(data, given)
-        how = replace(how, test="expected")
-    attrs, means = how.noted(), how.test == "expected"
-    extra: tuple[str, ...] = ()
-    if not means:
-        extra = TIE_COLUMNS
+        how, interval = replace(how, test="cluster", ci="cluster"), OF_CLUSTERS
+    if means:
+        regions.check_means(data, swapped=how.swapped)
+        how, interval, extra = replace(how, test="expected"), OF_MEANS, ()
+    if target == "nbest" and not clustered:
+        interval = OF_ERROR
+    attrs = how.noted()
     if how.swapped:
         how = replace(how, seed=chosen.swaps)
         attrs |= chosen.noted_seed
-        extra += DRAWN
+        extra += ("p_stderr",)
     if clustered:
         extra += ("n_groups",)
-        interval = decisions.OF_CLUSTERS
-    elif target == "nbest":
-        interval = OF_ERROR
-    elif means:
-        interval = regions.of_means(ci)
-    else:
-        interval = decisions.Interval(
-            partial(decisions.of_regions, ci, how.phi), (*decisions.REGIONS, "error_of_few")
-        )
     paired = doors.only_pair(data, a, b, roles)
     ask: Callable[[dict[str, Any]], Data] = partial(
         doors.tabulate,
@@ -653,7 +523,7 @@ def _rows_of_lists(candidates: Candidates, n: IntArray | None, *, how: Compariso
             advance = errors.nothing_moves
         for lists in doors.pair_lists(candidates, pairs, n, how.ties):
             if how.test == "expected":
-                columns = regions.mean_columns(lists, sizes, how=how, drawing=drawing)
+                columns = regions.mean_columns(lists, sizes, how.alternative)
             else:
                 columns = _region_columns(lists, sizes, how=how, drawing=drawing)
             columns["exists"] = lists.exists
@@ -715,7 +585,7 @@ def _region_columns(
         # a list splits a tie; other regions warn if their difference varies far more
         ranks, tp_only = (lists.a.ranks, lists.b.ranks), (tp_only_a, tp_only_b)
         spread = stats.difference_spread(*ranks, lists.a.gold, lists.total, n, only, tp_only)
-        error = np.sqrt(how.phi * spread.variance) / n
+        error = np.sqrt(spread.variance) / n
         if how.target == "nbest":
             columns["error"] = np.where(only > 0, error, 0.0)
             columns["freedom"] = np.full(only.shape, np.inf)

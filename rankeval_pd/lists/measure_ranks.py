@@ -16,7 +16,7 @@ from rankeval_pd.doors import Answer, Candidates, Data
 from rankeval_pd.lists import groups
 from rankeval_pd.lists.comparison import FEW, MORE
 from rankeval_pd.lists.precision import difference_margins, warn_of_reversed
-from rankeval_pd.lists.regions import check_means, half_width
+from rankeval_pd.lists.regions import check_means
 from rankeval_pd.options import Capabilities, can, with_roles
 from rankeval_pd.roles import (
     AreaKind,
@@ -26,17 +26,7 @@ from rankeval_pd.roles import (
     RankingRoles,
     Roles,
 )
-from rankeval_pd.stats import (
-    BASELINE,
-    INTERVALS,
-    AnyArray,
-    BoolArray,
-    FloatArray,
-    IntArray,
-    NBest,
-    ranks,
-    swaps,
-)
+from rankeval_pd.stats import AnyArray, BoolArray, FloatArray, IntArray, NBest, ranks, swaps
 from rankeval_pd.stats import areas as early
 
 # ---- Define criteria for ranking measures, with tests and columns
@@ -62,11 +52,7 @@ def rank_options(
     over: str = "n",
 ) -> RankOptions:
     """Check and return the options."""
-    if (n is None) == (kind is None):
-        raise ValueError(
-            f"n={n!r}, kind={kind!r}: pass either list sizes, n=..., or a criterion, kind='ap'"
-            " (average precision) or kind='roc' (area under the ROC curve)."
-        )
+    errors.check_one(n=n, kind=kind)
     errors.check_choice("kind", kind, (None, *KINDS))
     errors.check_choice("adjust", adjust, (None, *decisions.SWAPPED, *stats.ADJUSTMENTS))
     errors.check_choice("adjust_over", over, OVER_EACH)
@@ -138,9 +124,9 @@ def list_columns(task: RankingTask, lists: NBest) -> dict[str, AnyArray]:
     }
     tp, n = np.where(exists, lists.tp, 0), np.where(exists, task.sizes, 1)
     weight: dict[str, Any] = dict.fromkeys(task.levels, 1.0)
-    limits = INTERVALS["clopper-pearson"]
+    limits = stats.INTERVALS["clopper-pearson"]
     if clusters is not None:
-        limits = INTERVALS["wilson"]
+        limits = stats.INTERVALS["wilson"]
         weigh = partial(groups.list_weights, target="region", levels=[*task.levels.values()])
         names = [*task.levels, "ratio"]
         weight = groups.of_rows(weigh, ranking, clusters, task.sizes, exists, names)
@@ -198,59 +184,57 @@ def _tests_of_pair(
         **task.drawing,
     }
     n, freedom = pair.n, np.full(pair.n.shape, np.inf)
-    ends: dict[str, AnyArray] = {}
     if task.ties == "expected":  # means over all orders of equal scores
-        error = pair.error()
-        columns = {"difference": (pair.tp[0] - pair.tp[1]) / n, "error": error, "freedom": freedom}
+        return {
+            "difference": (pair.tp[0] - pair.tp[1]) / n,
+            "error": pair.error(),
+            "freedom": freedom,
+            "p_value": pair.p("two-sided"),
+        }
+    # the tie-breaking order, and both ends over orders
+    rank_a, rank_b = (side.ranks for side in pair.pair)
+    assert candidates.draws is not None
+    keys, cluster, of_clusters = candidates.draws[group][both], None, None
+    if candidates.cluster is not None:
+        cluster = candidates.cluster[group][both]
+        keys = doors.keys_of_clusters(keys, cluster)
+    ranked = groups.ListPair(rank_a, rank_b, pair.gold, keys, candidates.whole, cluster)
+    r = stats.nbest_regions(*ranked[:3], n)
+    table = tp_a, only, tp_b, _ = r.table(n)
+    columns = {"difference": (r.tp_a - r.tp_b) / n}
+    if cluster is not None:
+        contrast = groups.pair_contrast(ranked, n)
+        columns |= {name: contrast[name] for name in ("error", "freedom", "p_value")}
+        of_clusters = columns["error"], columns["freedom"]
+    else:
+        total = np.array(ranked.total)
+        spread = stats.difference_spread(*ranked[:3], total, n, only, (tp_a, tp_b))
+        error = np.where(only > 0, np.sqrt(spread.variance) / n, 0.0)
+        columns |= {"error": error, "freedom": freedom}
         if not how.swapped:
-            return {**columns, "p_value": pair.p("two-sided")}
-        swapped = swaps.decided_swap_tests(
-            pair, "two-sided", test=stats.tied_swap_tests, **swapping
-        )
-        margins = [half_width(swapped, error, level, each=how.each) for level in levels]
-    else:  # the tie-breaking order, and both ends over orders
-        rank_a, rank_b = (side.ranks for side in pair.pair)
-        assert candidates.draws is not None
-        keys, cluster, of_clusters = candidates.draws[group][both], None, None
-        if candidates.cluster is not None:
-            cluster = candidates.cluster[group][both]
-            keys = doors.keys_of_clusters(keys, cluster)
-        ranked = groups.ListPair(rank_a, rank_b, pair.gold, keys, candidates.whole, cluster)
-        r = stats.nbest_regions(*ranked[:3], n)
-        table = tp_a, only, tp_b, _ = r.table(n)
-        columns = {"difference": (r.tp_a - r.tp_b) / n}
-        if cluster is not None:
-            contrast = groups.pair_contrast(ranked, n)
-            columns |= {name: contrast[name] for name in ("error", "freedom", "p_value")}
-            of_clusters = columns["error"], columns["freedom"]
+            columns["p_value"] = stats.fisher_test(*table, "two-sided").p_value
+    cut = np.asarray((lists.tied[group, sides][:, there] > 0).any(axis=0))
+    tied = None
+    if cut.any():
+        tied = pair.ends()
+    if not how.swapped:
+        if tied is None:
+            return columns
+        if of_clusters is None:
+            p_ends = np.stack([stats.fisher_test(*x, "two-sided").p_value for x in tied.tables])
         else:
-            total = np.array(ranked.total)
-            spread = stats.difference_spread(*ranked[:3], total, n, only, (tp_a, tp_b))
-            error = np.where(only > 0, np.sqrt(spread.variance) / n, 0.0)
-            columns |= {"error": error, "freedom": freedom}
-            if not how.swapped:
-                columns["p_value"] = stats.fisher_test(*table, "two-sided").p_value
-        cut = np.asarray((lists.tied[group, sides][:, there] > 0).any(axis=0))
-        tied = None
-        if cut.any():
-            tied = pair.ends()
-        if not how.swapped:
-            if tied is None:
-                return columns
-            if of_clusters is None:
-                p_ends = np.stack([stats.fisher_test(*x, "two-sided").p_value for x in tied.tables])
-            else:
-                gaps = np.stack([tied.low, tied.high]) / n
-                p_ends = groups.p_of_gap(gaps, *of_clusters, "two-sided")
-            return columns | _end_columns(tied, n, cut, p_ends, p_ends)
-        statistics = tied and tied.statistics()
-        swapped = swaps.decided_swap_tests(
-            *ranked[:3], n, "two-sided", keys, ends=statistics, **swapping
-        )
-        drawing = {name: swapping[name] for name in ("each", "n_resamples", "seed")}
-        margins = [*difference_margins(ranked, n, levels, **drawing)]
-        if tied is not None:
-            ends = _end_columns(tied, n, cut, *swapped.ends)
+            gaps = np.stack([tied.low, tied.high]) / n
+            p_ends = groups.p_of_gap(gaps, *of_clusters, "two-sided")
+        return columns | _end_columns(tied, n, cut, p_ends, p_ends)
+    statistics = tied and tied.statistics()
+    swapped = swaps.decided_swap_tests(
+        *ranked[:3], n, "two-sided", keys, ends=statistics, **swapping
+    )
+    drawing = {name: swapping[name] for name in ("each", "n_resamples", "seed")}
+    margins = [*difference_margins(ranked, n, levels, **drawing)]
+    ends: dict[str, AnyArray] = {}
+    if tied is not None:
+        ends = _end_columns(tied, n, cut, *swapped.ends)
     columns["p_value"] = p_family = swapped.alone
     if not how.each:
         p_family = swapped.together
@@ -356,8 +340,7 @@ def measure_ranks(
 
     Parameters
     ----------
-    data, **roles
-        As in :func:`nbest_precision`.
+    data
     n : int, sequence of int or range, optional
         Sizes of the n-best lists. Measures are ranked by the precision of n-best lists.
     kind
@@ -365,36 +348,31 @@ def measure_ranks(
         under the ROC curve.
     adjust
         Adjustment for testing all pairs. For lists, "max-t" uses random swaps as in
-        ``compare(adjust="max-t")``. For areas, "max-t" uses the joint t distribution of all
-        differences. The other methods adjust the p-values from individual tests.
+        ``compare(adjust="max-t")``, but not with ``ties="expected"``. For areas, "max-t" uses the
+        joint t distribution of all differences. The other methods adjust the p-values from
+        individual tests.
     adjust_over
         Tests that form a family: the pairs at each n, or the pairs at all n. Each group in ``by``
         is always a separate family.
-    n_resamples : int, optional
-        Number of swaps, or of draws from the joint distribution. By default, the number depends on
-        the number of pairs and the level, and is at least 999 swaps or 9,999 draws. As in
-        :func:`compare`, pairs near the level get up to 64 times as many swaps or draws.
+    n_resamples
     level : float
         Simultaneous confidence level for all values, and separately for all ranks.
+    **roles
+        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------
     DataFrame or Dataset
-        One row per measure, best measure first (Dataset: dimension measure, in column order), or
-        one row per measure and n. The columns are ``measure``, ``n``, ``value``, ``ci_low``,
-        ``ci_high``; ``rank``: 1 for the best measure (equal values share the better rank);
-        ``rank_low``: one plus the number of significantly better measures; ``rank_high``: the
-        number of measures minus the number of significantly worse measures; ``tied_for_best``: True
-        if no other measure is significantly better; ``tied``: for n-best lists, excluded candidates
-        tied with the last candidate; ``letters``: two measures share a letter unless the measures
-        differ significantly; ``undecided``: whether more draws could change a decision about the
-        measure; ``ci_low_alone``, ``ci_high_alone``: the unadjusted interval.
+        One row per measure (and n), best measure first (Dataset: dimension measure, in column
+        order), with the columns of :func:`summary`: ``measure``, ``n``, ``value``, ``ci_low``,
+        ``ci_high``, ``rank_low``, ``rank_high`` and ``letters``. ``details=True`` adds ``rank``
+        (equal values share the better rank), ``tied_for_best``, ``tied`` and the unadjusted
+        interval.
 
     Warns
     -----
     RankevalWarning
-        If lists contain significantly fewer true positives than random lists (you may need
-        ``lower_is_better``), or if ``kind`` is set and a class has fewer than 10 candidates.
+        As in :func:`summary`.
 
     Notes
     -----
@@ -406,9 +384,6 @@ def measure_ranks(
     ``adjust_over="group"``. The interval for the best measure therefore remains valid after
     selection. In simulations with twelve equally good measures, all ranks were within their limits
     in at least 94% of samples (``tests/simulations/measure_ranks.csv``).
-
-    Ranking by lists takes as long as ``compare(adjust="max-t")`` for all pairs: six seconds for 12
-    measures, 3 list sizes, 5,000 candidates and 9,999 swaps. Areas cost O(N log N) per measure.
 
     References
     ----------
@@ -442,8 +417,6 @@ def ranked(
         names += ["p_value"]
         if how.adjust is not None:
             names += ["difference_low_alone", "difference_high_alone"]
-    if how.swapped:
-        names += ["undecided"]
     names += ["ci_low_alone", "ci_high_alone"]
     table = doors.below_door(_rank_table(data, how, roles, _rows_of_ranks, names))
     deciding = table.attrs.pop(_DECIDING, [])
@@ -524,7 +497,7 @@ def _rank_table(
     over_n, chosen = how.kind is None, Roles.of(roles)
     means = over_n and chosen.ties == "expected"
     if means:
-        check_means(data)
+        check_means(data, swapped=how.swapped)
     attrs = {name: getattr(how, name) for name in ("kind", "adjust", "level")}
     attrs["intervals"] = "simultaneous"
     if how.adjust is not None:
@@ -569,7 +542,7 @@ def _all_pair_tests(
         of_baseline = None
         if stands is not None:
             of_baseline = stands[with_baseline]
-        families[BASELINE] = doors.count_distinct(with_baseline.tolist(), of_baseline)
+        families[stats.BASELINE] = doors.count_distinct(with_baseline.tolist(), of_baseline)
     if not how.each:
         together *= sizes.size
     facts: dict[str, Any] = {}
@@ -577,7 +550,7 @@ def _all_pair_tests(
         facts = {"n_resamples": draws, **chosen.noted_seed}
     if how.adjust is not None:
         facts["family"] = decisions.family_of(
-            families.get(BASELINE, tests),
+            families.get(stats.BASELINE, tests),
             how.baseline,
             sizes=sizes.size,
             groups=candidates.n_groups,

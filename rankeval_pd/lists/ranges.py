@@ -1,4 +1,4 @@
-"""Comparisons over many list sizes: significant ranges, mean differences, odds ratios."""
+"""Find ranges of list sizes in which one measure is significantly better."""
 
 from __future__ import annotations
 
@@ -15,14 +15,12 @@ from rankeval_pd.lists.precision import intervals_unread
 from rankeval_pd.options import Capabilities, with_roles
 from rankeval_pd.roles import (
     Alternative,
-    DifferenceInterval,
     FamilyAdjustment,
     ListsAdjustOver,
     ListSizes,
     RankingRoles,
     RegionTest,
     Roles,
-    Target,
 )
 
 # ---- Find list sizes for which one measure is better (Evert 2004, figure 3)
@@ -51,15 +49,8 @@ def _joined_runs(runs: pd.DataFrame) -> pd.DataFrame:
         p_max=by_range["p_max"].max().to_numpy(),
     )
     result.insert(list(result.columns).index("p_max"), "n_gaps", gaps.to_numpy())
-    if "undecided_ends" in result:
-        at_first = runs["undecided_ends"].isin(["first", "both"]).to_numpy()[starts]
-        at_last = runs["undecided_ends"].isin(["last", "both"]).to_numpy()[ends]
-        result["undecided_ends"] = _ENDS[at_first + 2 * at_last]
     result.attrs = dict(runs.attrs)
     return result
-
-
-_ENDS = np.array(["none", "first", "last", "both"])
 
 
 @Capabilities(
@@ -84,10 +75,6 @@ def significant_ranges(
     adjust: FamilyAdjustment | None = None,
     adjust_over: ListsAdjustOver = "all",
     n_resamples: int | None = None,
-    level: float = 0.95,
-    ci: DifferenceInterval = "score",
-    target: Target = "region",
-    phi: float = 1.0,
     **roles: Unpack[RankingRoles],
 ) -> Data:
     """Return ranges of list sizes for which one measure is significantly better.
@@ -97,8 +84,6 @@ def significant_ranges(
     data, a, b, n, test, alternative, alpha, adjust, adjust_over, n_resamples, **roles
         As in :func:`compare`. ``adjust="max-t"`` controls the family-wise error rate over all n.
         "max-t-stepdown" has the same guarantee and more power.
-    level, ci, target, phi
-        As in :func:`compare`.
 
     Returns
     -------
@@ -110,12 +95,6 @@ def significant_ranges(
         a gap if the next significant n is at most 1.05 times the last n before the gap. With
         ``details=True`` or a Dataset (dimension row), each run of significant sizes is a separate
         row. ``n_before``, the number of sizes since the previous run, then replaces ``n_gaps``.
-        ``adjust="max-t"`` adds ``undecided_ends`` ("none", "first", "last" or "both"): ends that
-        could move with more draws because a neighboring n is ``undecided`` in :func:`compare`.
-
-    Notes
-    -----
-    Lazy Datasets are computed. The function takes as long as :func:`compare`.
 
     References
     ----------
@@ -131,7 +110,7 @@ def significant_ranges(
       measure_a measure_b better  n_first  n_last  n_tests  n_gaps     p_max
     0        G2         t     G2        4      36       33       0  0.028571
     """
-    Roles.of(roles)  # compare() options such as threshold are rejected
+    Roles.of(roles)  # other options of compare() are rejected
     with intervals_unread():
         answer = compare(
             data,
@@ -144,15 +123,10 @@ def significant_ranges(
             adjust=adjust,
             adjust_over=adjust_over,
             n_resamples=n_resamples,
-            level=level,
-            ci=ci,
-            target=target,
-            phi=phi,
             **roles,
         )
     table = below_door(answer)
-    taken = (*RANGE_COLUMNS, "undecided_ends")
-    result = _significant_runs(tables.keys_apart(table, taken, len(_groups(table))))
+    result = _significant_runs(tables.keys_apart(table, RANGE_COLUMNS, len(_groups(table))))
     result.attrs = dict(table.attrs)
     return above_door(result, data)
 
@@ -190,24 +164,4 @@ def _significant_runs(table: pd.DataFrame) -> pd.DataFrame:
     follows = np.diff(pair[place][first], prepend=-1) == 0
     before = np.diff(place[first], prepend=0) - np.append(0, result["n_tests"])[:-1]
     result["n_before"] = np.where(follows, before, 0)
-    if "undecided" in table:  # more draws could move the start or the end of a run
-        open_, same = table["undecided"].to_numpy(dtype=bool), pair[1:] == pair[:-1]
-        at_first, at_last = open_.copy(), open_.copy()
-        at_first[1:] |= open_[:-1] & same
-        at_last[:-1] |= open_[1:] & same
-        which = at_first[place[first]].astype(int) + 2 * at_last[place[last]].astype(int)
-        result["undecided_ends"] = _ENDS[which]
     return result
-
-
-# ---- A single test for a range of list sizes
-
-COLUMNS = tuple(
-    "measure_a measure_b n_first n_last difference ci_low ci_high p_value p_stderr "
-    "undecided".split()
-)
-
-
-# ---- Compute exact odds ratios for two difference regions
-
-_TOGETHER = 20_000  # number of 2x2 tables per progress bar step

@@ -44,25 +44,24 @@ def nbest_recall(
 
     Parameters
     ----------
-    data, level, **roles
-        As in :func:`nbest_precision`.
-    n : int, float, sequence or range, optional
-        Sizes of the lists, or sizes as fractions of the candidates. None means every n.
-    ci : str
-        Kind of interval for recall, as in :func:`nbest_precision`.
+    data
+    n
+    ci
+    level
     target
         The quantity that the interval covers. "nbest" means the recall of the best n / N of the
         candidates, a list whose threshold varies between samples. "region" means the recall of all
         candidates above a fixed threshold, the score of the n-th candidate.
+    **roles
+        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------
     DataFrame or Dataset
-        One row per measure and n (Dataset: dimensions measure and n) with the columns of
-        :func:`nbest_precision`: ``measure``, ``n``, ``threshold``, ``tp``, ``precision``,
-        ``recall`` = tp / N+, ``lift``, ``ci_low``, ``ci_high`` (confidence limits for recall, or
-        NaN without true positives), ``tied``, ``tp_sd`` (only with ``ties="expected"``), and
-        ``n_groups``.
+        One row per measure and n (Dataset: dimensions measure and n): ``measure``, ``n``, ``tp``,
+        ``recall`` = tp / N+, its limits ``ci_low`` and ``ci_high`` (NaN without true positives),
+        ``lift`` and ``tied``. ``details=True`` adds ``threshold`` and ``precision``, as in
+        :func:`nbest_precision`.
 
     Warns
     -----
@@ -73,17 +72,15 @@ def nbest_recall(
     Notes
     -----
     With "nbest", the interval uses an effective number of true positives (at most 2 N+) that
-    matches the variance of the list's recall (Jiang and Zhao; Ash and Hughes-Oliver's "EmProc").
-    For short lists, the variance is smaller than with a fixed threshold; for good rankings with n
-    near N+, the variance is larger. In simulations, the coverage of 95% intervals was 0.945 or more
-    (``tests/simulations/recall.csv``). The cost is O(N log N), plus a microsecond for each
-    interval.
+    matches the variance of the list's recall. For short lists, this variance is smaller than with a
+    fixed threshold; for good rankings with n near N+, it is larger. In simulations, the coverage of
+    95% intervals was 0.945 or more (``tests/simulations/recall.csv``).
 
     References
     ----------
     W. Jiang and Y. Zhao (2015), On asymptotic distributions and confidence intervals for LIFT
-    measures in data mining, JASA 110. J. R. Ash and J. M. Hughes-Oliver (2022), Confidence bands
-    and hypothesis tests for hit enrichment curves, Journal of Cheminformatics 14.
+    measures in data mining. J. R. Ash and J. M. Hughes-Oliver (2022), Confidence bands and
+    hypothesis tests for hit enrichment curves.
 
     Examples
     --------

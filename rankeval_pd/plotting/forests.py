@@ -427,7 +427,7 @@ def system_ranks(
     ----------
     data : DataFrame or Dataset
         Scores of systems on test items, or the result of :func:`rankeval_pd.system_ranks`.
-    n_resamples, ranks, ci, adjust, adjust_over, alpha, level
+    n_resamples, adjust, adjust_over, alpha, level
         Options for items, as in :func:`rankeval_pd.system_ranks`.
     **look
 
@@ -468,8 +468,6 @@ def _draw_ranks(
     canvas.tell(f"Lines: {interval_kind(attrs, scope)}.")
     how = pairs_kind(attrs, len(table) * (len(table) - 1) // 2)
     level = 1.0 - alpha_of(attrs)
-    if attrs.get("ranks") not in (None, "simultaneous"):
-        how, level = "bootstrap percentiles, unadjusted", attrs.get("level", 0.95)
     canvas.tell(f"Rank: {joined(f'{percent_of(level)} interval for the rank', how)}.")
     canvas.tell(f"Colored {name}s: no other {name} is significantly better.")
 

@@ -38,7 +38,6 @@ from rankeval_pd.roles import (
     Bound,
     CalibrationInterval,
     CurveInterval,
-    DifferenceInterval,
     Event,
     FamilyAdjustment,
     Form,
@@ -46,7 +45,6 @@ from rankeval_pd.roles import (
     LawMethod,
     ProportionInterval,
     RankingRoles,
-    RankKind,
     RegionTest,
     Roles,
     Target,
@@ -510,7 +508,6 @@ class RankTests(TypedDict, total=False):
     """Keywords for the tests that compare systems."""
 
     n_resamples: int | None
-    ci: Any
     adjust_over: AdjustOver
     alpha: float
     level: float
@@ -519,6 +516,7 @@ class RankTests(TypedDict, total=False):
 class PairTests(RankTests, total=False):
     """Keywords for the pairwise tests that compare systems."""
 
+    ci: Any
     event: Event
     method: LawMethod
     families: Any
@@ -554,7 +552,6 @@ class ComparisonPlot(LevelPlot, total=False):
 
     test: RegionTest | None
     alternative: Alternative
-    ci: DifferenceInterval
     target: Target
 
 
@@ -585,8 +582,6 @@ class CalibrationPlot(ItemPlot, total=False):
 
 class RankPlot(ItemRoles, Look, RankTests, total=False):
     """Keywords for plots of system ranks."""
-
-    ranks: RankKind
 
 
 class PairPlot(ItemRoles, Look, PairTests, total=False):

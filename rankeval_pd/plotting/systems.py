@@ -58,7 +58,7 @@ from rankeval_pd.plotting.panels import (
     table_of,
     tidy,
 )
-from rankeval_pd.roles import AreaKind, Draw, FamilyAdjustment, ListSizes
+from rankeval_pd.roles import AreaKind, FamilyAdjustment, ListSizes
 from rankeval_pd.stats import letters as letters_of
 from rankeval_pd.stats import rejects
 from rankeval_pd.systems import studies
@@ -650,9 +650,7 @@ def draw_gain_by_size(
 @of_data_or_table(
     draw_gain_by_size, "size system_a gain p_value", studies.gain_by_size, forms=["items"]
 )
-def gain_by_size(
-    data: Data, sizes: Sequence[int], *, draw: Draw = "prefix", **options: Unpack[GainPlot]
-) -> Axes:
+def gain_by_size(data: Data, sizes: Sequence[int], **options: Unpack[GainPlot]) -> Axes:
     """Draw gains and gain thresholds against the size of the test set.
 
     Parameters
@@ -663,7 +661,7 @@ def gain_by_size(
         The thresholds are drawn as lines, with the square-root law through the largest size.
     sizes : sequence of int
         Option for items: numbers of items; see :func:`rankeval_pd.gain_by_size`.
-    draw, n_resamples, event, method, ci, families, baseline, adjust, adjust_over, alpha, level
+    n_resamples, event, method, ci, families, baseline, adjust, adjust_over, alpha, level
         Options for items, as in :func:`rankeval_pd.gain_by_size`.
     **look
 
@@ -682,7 +680,7 @@ def gain_by_size(
     'test items'
     """
     look, asked = parted(options)
-    table = studies.gain_by_size(data, sizes, draw=draw, **asked)
+    table = studies.gain_by_size(data, sizes, **asked)
     return draw_gain_by_size(table, gain_threshold(table), **look)
 
 

@@ -18,7 +18,6 @@ from rankeval_pd.decisions import family_of
 from rankeval_pd.doors import Data, QueryOptions
 from rankeval_pd.errors import (
     check_choice,
-    check_count,
     check_flag,
     details_wanted,
     listed,
@@ -27,8 +26,9 @@ from rankeval_pd.errors import (
 )
 from rankeval_pd.options import Capabilities
 from rankeval_pd.roles import FamilyAdjustment, MeanTest, QueryRoles
-from rankeval_pd.stats import EXPECTED_METRICS, AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.queries import (
+    EXPECTED_METRICS,
     QUERY_METRICS,
     Judgments,
     MetricRequest,
@@ -58,8 +58,8 @@ _METRIC_ALIASES = {
     **{name.lower(): name for name in QUERY_METRICS},
 }
 """Metric names in lowercase without underscores or hyphens."""
-_WITH_CUTOFF = ("P", "R", "Success", "F1", "IPrec")
-_NO_CUTOFF = ("Rprec", "Bpref", "infAP", "AUC")
+_WITH_CUTOFF = ("P", "R", "Success", "F1")
+_NO_CUTOFF = ("Rprec", "Bpref")
 # metrics with binary relevance; the option "rel" sets the lowest positive grade
 _BINARY = tuple(name for name in QUERY_METRICS if name not in ("nDCG", "DCG", "ERR", "Judged"))
 # name, (options), and a cutoff such as @10, or _10 in trec_eval
@@ -83,41 +83,37 @@ def _parse_metric(text: str, min_grade: float) -> MetricRequest:
         name, options, at = parts.groups()
     name = _METRIC_ALIASES.get(name.replace("_", "").replace("-", "").lower(), name)
     if parts is None or name not in QUERY_METRICS:
-        hint = ""  # the nearest metric name, including the cutoff
-        for near in difflib.get_close_matches(name.lower(), _METRIC_ALIASES, n=1, cutoff=0.3):
-            meant = _METRIC_ALIASES[near]
-            if at is not None and meant not in _NO_CUTOFF:
-                meant = f"{meant}@{at}"
-            hint = f" Did you mean '{meant}'?"
+        near = difflib.get_close_matches(name.lower(), _METRIC_ALIASES, n=1, cutoff=0.3)
+        hint = "".join(f" Did you mean {_METRIC_ALIASES[x]!r}?" for x in near)
         raise ValueError(
             f"metrics: {text!r} is not one of {listed(QUERY_METRICS, most=20)}, with @k for a"
-            f" cutoff, as in 'nDCG@10'.{hint}"
+            f" cutoff, as in 'nDCG@10'.{_GONE.get(name.lower(), hint)}"
         )
-    request = MetricRequest(name, least=float(min_grade))
-    if at is not None:
-        request = _with_cutoff(request, at, text)
-    elif name == "IPrec":
-        raise ValueError(f"metrics: {text!r} needs the lowest recall, such as '{name}@0.1'.")
-    elif name in _WITH_CUTOFF:
-        raise ValueError(f"metrics: {text!r} needs the list length, such as '{name}@10'.")
+    request = _with_cutoff(MetricRequest(name, least=float(min_grade)), at, text)
     return _with_options(request, options or "", text)
 
 
-def _with_cutoff(request: MetricRequest, at: str, text: str) -> MetricRequest:
+_GONE = {
+    "auc": " The area of each query is area(by=...).",
+    "infap": " For a sample of judgments, call judged_precision.",
+}
+
+
+def _with_cutoff(request: MetricRequest, at: str | None, text: str) -> MetricRequest:
     """Return the metric with the cutoff of the list, or with the recall level of IPrec."""
     name, number = request.metric, math.nan
-    if at.replace(".", "", 1).isdigit():
+    if at is not None and at.replace(".", "", 1).isdigit():
         number = float(at)
-    if name == "IPrec":
-        if not 0.0 <= number <= 1.0:
-            raise ValueError(f"metrics: {text!r}: pass a recall from 0 to 1, as in 'IPrec@0.1'.")
+    if name == "IPrec" and 0.0 <= number <= 1.0:
         return request._replace(level=number)
-    if not number.is_integer():
-        raise ValueError(f"metrics: {text!r}: pass a whole number for k, as in '{name}@10'.")
-    cutoff = check_count(f"metrics: k of {text!r}", int(number))
-    if name in _NO_CUTOFF:
-        raise ValueError(f"metrics: {text!r}: {name} takes no @k. Pass {name!r}.")
-    return request._replace(cutoff=cutoff)
+    if at is None and name not in (*_WITH_CUTOFF, "IPrec"):
+        return request
+    if name in (*_NO_CUTOFF, "IPrec") or not number.is_integer() or number < 1.0:
+        wanted = {"IPrec": "a recall from 0 to 1, as in 'IPrec@0.1'"}
+        wanted |= dict.fromkeys(_NO_CUTOFF, f"no @k. Pass {name!r}")
+        length = f"a whole number for k, 1 or more, as in '{name}@10'"
+        raise ValueError(f"metrics: {text!r}: {name} takes {wanted.get(name, length)}.")
+    return request._replace(cutoff=int(number))
 
 
 _OF_GAINS = {"dcg": "'log2' or 'exp-log2'", "gains": "a mapping such as {1: 1, 2: 5}"}
@@ -205,7 +201,7 @@ def check_grades(asked: Sequence[MetricRequest], judged: Judgments) -> None:
 
 # ---- Compute search metrics per query with the same values as trec_eval
 
-Undefined = Literal["zero", "skip", "raise"]
+Undefined = Literal["zero", "skip"]
 
 
 @Capabilities(
@@ -238,16 +234,15 @@ def per_query(
     metrics : str or sequence of str
         Names as in ir_measures: ``P@k``, ``R@k``, ``Success@k`` (or ``HitRate@k``), ``F1@k``;
         ``AP``, ``RR``, ``nDCG``, ``DCG``, optionally with @k; ``IPrec@recall``, ``Rprec``,
-        ``Bpref``, ``infAP``, ``RBP(p=0.8)``, ``ERR@k``, ``Judged@k``, ``AUC``. Names from
-        trec_eval are also allowed, such as ``map``, ``recip_rank``, ``ndcg_cut_10``, ``P_5``,
-        ``mrr@10``, ``iprec_at_recall_0.10``. Options: ``nDCG(dcg='exp-log2')@k`` uses gains
-        2^grade − 1, ``nDCG(gains={1: 1, 2: 5})@k`` sets gains
-        (the gain of any other grade is the grade), ``P(rel=2)@k`` sets ``min_grade``,
-        ``ERR(max_rel=3)@k`` sets the highest grade (default 4), and ``AP(norm='min')@k`` divides
-        by min(k, positives) as in recommender systems.
+        ``Bpref``, ``RBP(p=0.8)``, ``ERR@k``, ``Judged@k``. Names from trec_eval are also allowed,
+        such as ``map``, ``recip_rank``, ``ndcg_cut_10``, ``P_5``, ``mrr@10``,
+        ``iprec_at_recall_0.10``. Options: ``nDCG(dcg='exp-log2')@k`` uses gains 2^grade − 1,
+        ``nDCG(gains={1: 1, 2: 5})@k`` sets gains (the gain of any other grade is the grade),
+        ``P(rel=2)@k`` sets ``min_grade``, ``ERR(max_rel=3)@k`` sets the highest grade (default 4),
+        and ``AP(norm='min')@k`` divides by min(k, positives) as in recommender systems.
     undefined
         Treatment of undefined metrics, such as recall without positives. "zero" gives 0 as in
-        trec_eval (NaN for AUC), "skip" omits the row, and "raise" raises an error.
+        trec_eval, and "skip" omits the row.
     wide : bool
         For a DataFrame, return one row per query and one column per measure, or a two-level header
         (metric, system) for several metrics. "skip" then omits queries with any undefined metric.
@@ -284,13 +279,10 @@ def per_query(
     By default, values are identical to trec_eval's to the last bit. Scores are compared as
     float32, and equal scores are sorted by descending document name. Unjudged documents count as
     negatives, and judged queries missing from a run have the value 0. Grades below 0 count as
-    negatives, except for Bpref, infAP and unjudged="skip", which treat them as unjudged documents
-    in the pool. Judged@k divides by k, or by the length of a shorter list, as in ir_measures. AUC
-    uses only retrieved documents, and ties count as 1/2. ``ties="expected"`` averages over all
-    tie-breaking orders, for all metrics except Bpref, infAP and ERR.
-
-    Sorting takes O(rows log rows) per measure. The time for each metric is proportional to the
-    number of retrieved judged documents.
+    negatives, except for Bpref and unjudged="skip", which treat them as unjudged documents in the
+    pool. Judged@k divides by k, or by the length of a shorter list, as in ir_measures.
+    ``ties="expected"`` averages over all tie-breaking orders, for all metrics except Bpref, IPrec
+    and ERR. The cost is O(rows log rows) per measure.
 
     References
     ----------
@@ -298,7 +290,7 @@ def per_query(
     evaluation with ir-measures. F. McSherry, M. Najork (2008), Computing information retrieval
     performance measures efficiently in the presence of tied scores. O. Chapelle et al. (2009),
     Expected reciprocal rank for graded relevance. A. Moffat, J. Zobel (2008), Rank-biased
-    precision. E. Yilmaz, J. Aslam (2006), Estimating average precision with incomplete judgments.
+    precision.
 
     Examples
     --------
@@ -351,9 +343,6 @@ def frame_values(
     n_queries = len(keys)
     judged = judgments(queries.query, grade, n_queries)
     check_grades(named, judged)
-    kernels = QUERY_METRICS
-    if chosen.ties == "expected":
-        kernels = EXPECTED_METRICS
     shape = n_queries, len(queries.measures), len(named)
     value, size = np.empty(shape), np.empty(shape[:2], dtype=np.int64)
     low, high, share = np.full((3, *shape), np.nan)
@@ -366,16 +355,19 @@ def frame_values(
         retrieved = ranked(score=score, tie_ranks=queries.tie_ranks)
         size[:, place] = retrieved.size
         reversed_in.append(retrieved.reversed_queries(chosen.min_grade))
-        worst = best = retrieved
+        worst = best = ordered = retrieved.in_order()
         if ranges and (retrieved.block_size > 1).any():
-            worst = ranked(score=score, tie_ranks=gain.__getitem__)
-            best = ranked(score=score, tie_ranks=(-gain).__getitem__)
+            worst = ranked(score=score, tie_ranks=gain.__getitem__).in_order()
+            best = ranked(score=score, tie_ranks=(-gain).__getitem__).in_order()
+        asked = ordered
+        if chosen.ties == "expected":
+            asked = retrieved
         for number, one in enumerate(named):
-            value[:, place, number] = kernels[one.metric](MetricRun(one, judged, retrieved))
+            kernel = QUERY_METRICS[one.metric]
+            value[:, place, number] = kernel(MetricRun(one, judged, asked))
             if ranges:
                 tied[:, place, number] = retrieved.beyond(one.cutoff)
-                share[:, place, number] = judged_share(MetricRun(one, judged, retrieved))
-                kernel = QUERY_METRICS[one.metric]
+                share[:, place, number] = judged_share(MetricRun(one, judged, ordered))
                 low[:, place, number] = kernel(MetricRun(one, judged, worst))
                 high[:, place, number] = kernel(MetricRun(one, judged, best))
     for name, (below, defined) in zip(queries.measures, reversed_in, strict=True):
@@ -422,8 +414,7 @@ def metrics_asked(metrics: Any, chosen: QueryOptions) -> list[MetricRequest]:
     if chosen.ties == "expected" and lacking:
         raise ValueError(
             f"ties='expected' has no closed form for {listed(lacking)}, only for"
-            f" {listed(EXPECTED_METRICS, most=20)}. Omit the other metrics, or pass ties='trec' or"
-            " 'shared'."
+            f" {listed(EXPECTED_METRICS, most=20)}. Omit the other metrics, or pass ties='trec'."
         )
     return named
 
@@ -449,36 +440,15 @@ class QueryValues(NamedTuple):
         return self._replace(**{name: getattr(self, name)[queries] for name in names})
 
 
-def resolve_undefined(values: QueryValues, undefined: str) -> FloatArray:
-    """Replace undefined values (query, measure, metric), or raise an error."""
-    value, named = values.metrics, values.named
-    missing = np.isnan(value)
-    if undefined == "raise" and missing.any():
-        number = int(missing.any(axis=(0, 1)).argmax())
-        where = np.flatnonzero(missing[:, :, number].any(axis=1))
-        names = _query_names(values.keys.iloc[where])
-        raise ValueError(
-            f"undefined='raise': {named[number].label!r} is undefined for {where.size} of"
-            f" {value.shape[0]} queries: {names}. These queries have no positives or, for AUC, only"
-            " positives. Pass undefined='zero', as in trec_eval, or 'skip'."
-        )
-    if undefined == "zero":
-        zero = np.array([one.metric != "AUC" for one in named])
-        return np.where(missing & zero, 0.0, value)
-    return value
-
-
 def _rows_per_metric(values: QueryValues, undefined: str) -> pd.DataFrame:
     """Return one row per query, measure and metric; "skip" omits undefined values."""
-    value = resolve_undefined(values, undefined)
-    kept: BoolArray = np.ones(value.shape, dtype=bool)
-    if undefined == "skip":
-        kept = ~np.isnan(value)
+    value = values.metrics
+    kept: BoolArray = ~np.isnan(value) | (undefined == "zero")
     query, measure, metric = np.nonzero(kept)
     columns = {
         "measure": pd.Series(pd.Index(values.measures, tupleize_cols=False)).array.take(measure),
         "metric": pd.Series([one.label for one in values.named]).array.take(metric),
-        "value": value[kept],
+        "value": np.nan_to_num(value[kept]),
         "n_positive": values.n_positive[query, metric],
         "n_retrieved": values.n_retrieved[query, measure],
         "n_judged": values.n_judged[query],
@@ -489,7 +459,7 @@ def _rows_per_metric(values: QueryValues, undefined: str) -> pd.DataFrame:
             "value_low": values.low[kept],
             "value_high": values.high[kept],
             "judged": values.judged[kept],
-            "undefined": np.isnan(values.metrics)[kept],
+            "undefined": np.isnan(value[kept]),
         }
     groups = values.keys.iloc[query].reset_index(drop=True)
     return pd.concat([groups, pd.DataFrame(columns)], axis=1)
@@ -497,8 +467,7 @@ def _rows_per_metric(values: QueryValues, undefined: str) -> pd.DataFrame:
 
 def wide_form(values: QueryValues, undefined: str) -> pd.DataFrame:
     """Return one row per query with columns for measures (and metrics)."""
-    value = resolve_undefined(values, undefined)
-    keys, labels = values.keys, [one.label for one in values.named]
+    value, keys, labels = values.metrics, values.keys, [one.label for one in values.named]
     if undefined == "skip":
         whole = np.asarray(~np.isnan(value).any(axis=(1, 2)))
         if not whole.all():
@@ -513,7 +482,7 @@ def wide_form(values: QueryValues, undefined: str) -> pd.DataFrame:
     if len(labels) > 1:
         header = pd.MultiIndex.from_product([labels, names], names=["metric", "system"])
     # (query, measure, metric) -> (query, column), metric by metric
-    flat = np.moveaxis(value, 2, 1).reshape(len(keys), -1)
+    flat = np.nan_to_num(np.moveaxis(value, 2, 1).reshape(len(keys), -1))
     table = pd.DataFrame(flat, index=index, columns=header)
     if len(labels) == 1:  # used for axis labels and sentences
         table.attrs["metric"] = labels[0]
@@ -525,10 +494,7 @@ def wide_form(values: QueryValues, undefined: str) -> pd.DataFrame:
 _EQUAL = 1e-12  # smaller differences within a query count as ties
 OverMetrics = Literal["metrics", "all"]
 _METRIC = "_metric"  # the label of the metric in the query index
-_RANKED = (
-    "value ci_low ci_high rank_low rank_high tied_for_best letters undecided ci_low_alone"
-    " ci_high_alone"
-)
+_RANKED = "value ci_low ci_high rank_low rank_high tied_for_best letters ci_low_alone ci_high_alone"
 GAINS = {
     "difference": "gain",
     "difference_low": "ci_low",
@@ -542,7 +508,7 @@ GAINS = {
 _COLUMNS = (
     "value ci_low ci_high rank_low rank_high difference difference_low difference_high p_adjusted"
     " tied_for_best wins ties losses letters p_value difference_low_alone difference_high_alone"
-    " undecided ci_low_alone ci_high_alone"
+    " ci_low_alone ci_high_alone"
 )
 _ADJUSTED = ("p_adjusted", "difference_low_alone", "difference_high_alone")
 _NOTED = ("event", "level", "n_resamples", "seed", "test")
@@ -563,96 +529,10 @@ def query_summary(
     level: float = 0.95,
     **roles: Unpack[QueryRoles],
 ) -> Data:
-    """Return the mean, rank and difference from the baseline per run and metric.
+    """Return :func:`summary` for queries: means, ranks and differences per run and metric.
 
-    Parameters
-    ----------
-    data, metrics, undefined, **roles
-        As in :func:`per_query`. Data from :func:`read_trec` need no roles.
-    baseline : name of a measure, optional
-        Measure against which all others are compared. By default, differences are NaN.
-    test
-        Bootstrap test with random signs or paired t test, as in :func:`system_ranks`.
-    adjust
-        Adjustment for the number of comparisons with the baseline. "auto" means "max-t", or "holm"
-        with ``test="t"``. Ranks, ``tied_for_best`` and ``letters`` are adjusted for all pairs.
-    adjust_over
-        Whether each metric is a separate family, or all metrics form one family.
-    alpha : float
-        Significance level of the tests for ``tied_for_best``.
-    n_resamples : int, optional
-        Number of draws of random signs, as in :func:`paired_bootstrap`.
-    level : float
-        Confidence level of the intervals.
-
-    Returns
-    -------
-    DataFrame or Dataset
-        One row per metric and measure (Dataset: dimensions metric and measure). Metrics are in the
-        requested order, and measures in column order.
-
-        * ``measure``, ``metric``; ``value``: the mean over queries; ``ci_low``, ``ci_high``:
-          interval for the mean, simultaneous for all measures of the metric;
-        * ``rank_low``, ``rank_high``: confidence limits for the rank (1 is the best rank);
-        * ``difference``: value minus the value of the baseline; ``difference_low``,
-          ``difference_high``: interval that agrees with ``p_adjusted``; ``p_adjusted``: only with
-          ``adjust``, two-sided;
-        * ``tied_for_best``: whether no measure is significantly better;
-        * ``wins``, ``ties``, ``losses``: numbers of queries with a value above, equal to (within
-          1e-12), or below the value of the baseline;
-        * ``letters``: only without ``baseline``, two measures share a letter if and only if they do
-          not differ significantly in this metric; ``p_value``, ``difference_low_alone``,
-          ``difference_high_alone``: unadjusted results; ``undecided``: whether more draws could
-          change the decision about the difference (without ``baseline``: about a pair with this
-          measure).
-
-        ``details=True`` adds ``ci_low_alone``, ``ci_high_alone``: the unadjusted interval;
-        ``n_tied``: queries whose list ends inside a tie; ``value_low``, ``value_high``: the mean
-        for the worst and best tie-breaking order; ``judged``: mean proportion of judged documents
-        up to k; ``n_lacking``: queries without retrieved documents; ``n_undefined``: queries whose
-        undefined value counts as 0; ``depth``: documents in the longest list.
-
-    Warns
-    -----
-    RankevalWarning
-        If the proportions of judged documents differ by more than 0.1 between runs, if only some
-        runs reach the cutoff, or if the order of equal scores changes a mean by more than half of
-        its interval.
-
-    Raises
-    ------
-    ValueError
-        If a metric is undefined for a query and you do not pass ``undefined``, or if there is only
-        one query.
-
-    Notes
-    -----
     The table combines ``per_query(wide=True)`` with :func:`system_ranks` and
-    :func:`paired_bootstrap` for each metric, with default options. Queries are a sample, while
-    documents and judgments are fixed. The cost is one paired bootstrap per metric.
-
-    References
-    ----------
-    M. Smucker, J. Allan, B. Carterette (2007), A comparison of statistical significance tests for
-    information retrieval evaluation. N. Fuhr (2018), Some common mistakes in IR evaluation, and
-    how they can be avoided.
-
-    Examples
-    --------
-    >>> import pandas as pd, rankeval_pd
-    >>> df = pd.DataFrame(
-    ...     {
-    ...         "query": [k // 2 for k in range(60)],
-    ...         "document": list("ab") * 30,
-    ...         "old": [1.0, 2.0] * 20 + [2.0, 1.0] * 10,
-    ...         "new": [2.0, 1.0] * 20 + [1.0, 2.0] * 10,
-    ...         "grade": [1, 0] * 30,
-    ...     }
-    ... )
-    >>> df.rankeval.summary("RR", baseline="old")
-      measure metric     value  difference  difference_low  difference_high  p_adjusted
-    0     old     RR  0.666667         NaN             NaN              NaN         NaN
-    1     new     RR  0.833333    0.166667       -0.049699         0.383032     0.10059
+    :func:`paired_bootstrap` for each metric.
     """
     doors.check_data(data)
     chosen = QueryOptions.of(roles)
@@ -664,12 +544,6 @@ def query_summary(
         table = pd.concat({asked[0].label: table}, axis=1)
     if baseline is not None and baseline not in table.columns.unique(level=1):
         raise unknown_name("baseline", baseline, table.columns.unique(level=1))
-    if table.isna().to_numpy().any():
-        raise ValueError(
-            "a metric is undefined for some queries, and a mean needs all values. Pass"
-            " undefined='skip' to leave these queries out, or undefined='zero' to count them as 0,"
-            " as in trec_eval."
-        )
     adjusted = adjustment_of(test, adjust)
     check_choice("adjust_over", adjust_over, get_args(OverMetrics))
     options: dict[str, Any] = {
@@ -768,7 +642,7 @@ def _of_metrics(
     columns = _of_query_systems(ranks, "system", keys, {name: name for name in _RANKED.split()})
     if baseline is not None:
         tested = mean_test(test)(items, baseline=baseline, **named)
-        columns |= _of_query_systems(tested, "system_a", keys, {**GAINS, "undecided": "undecided"})
+        columns |= _of_query_systems(tested, "system_a", keys, GAINS)
         # the queries above, equal to or below the baseline; the baseline's own counts are NaN
         own = {m: part.sub(part[baseline], axis=0) for m, part in parts.items()}
         over, itself = pd.concat(own, names=[_METRIC]), keys.get_level_values(1) == baseline
@@ -776,7 +650,6 @@ def _of_metrics(
         for name, there in counted.items():
             total = there.groupby(level=_METRIC, sort=False).sum().to_numpy(dtype=float)
             columns[name] = np.where(itself, np.nan, total.ravel())
-        columns["undecided"] = columns["undecided"] == 1
     kept = [x for x in _COLUMNS.split() if baseline is None or x != "letters"]
     if options["adjust"] is None:
         kept = [x for x in kept if x not in _ADJUSTED]

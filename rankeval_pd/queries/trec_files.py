@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd.doors import QueryOptions, grade_values
-from rankeval_pd.errors import checked_call, listed, unknown_name, warn
+from rankeval_pd.errors import checked_call, listed, shown, unknown_name, warn
 from rankeval_pd.roles import frame_column
 from rankeval_pd.stats import AnyArray, BoolArray, FloatArray, IntArray
 
@@ -60,22 +60,13 @@ class TrecLines(NamedTuple):
         return f"{self.where}, row {row}"
 
 
-def read_lines(source: str | Path | pd.DataFrame, kind: FileKind) -> TrecLines:
-    """Read the lines of a file, or the columns of a frame."""
-    if isinstance(source, pd.DataFrame):
-        return _lines_of_frame(source, kind)
-    return _lines_of_file(source, kind)
-
-
 # Files
 
 _COMMENTS = re.compile(rb"(?:^|[\r\n])[ \t\v\f]*#[^\r\n]*")
-_PACKED = re.compile(rb"BZh[1-9]1AY&SY|\xfd7zXZ|PK\x03\x04|\x28\xb5\x2f\xfd")
-"""The first bytes of bzip2, xz, zip and zstd files."""
 
 
 def _content(path: str | Path) -> bytes:
-    """Return the text of a file, plain or compressed, without a byte order mark."""
+    """Return the text of a file, plain or gzipped, without a byte order mark."""
     content = Path(path).read_bytes()
     if content[:2] == b"\x1f\x8b":  # the first bytes of gzip files
         try:
@@ -84,11 +75,6 @@ def _content(path: str | Path) -> bytes:
             raise ValueError(
                 f"{path} is not a complete gzip file: {error}. Copy it again."
             ) from None
-    if _PACKED.match(content):
-        raise ValueError(
-            f"{path} is a bzip2, xz, zip or zstd file. Decompress the file, or compress it with"
-            " gzip."
-        )
     return content.removeprefix(b"\xef\xbb\xbf")
 
 
@@ -215,7 +201,8 @@ def _malformed(content: bytes, path: str, kind: FileKind, why: str) -> ValueErro
             words = [word.decode("utf-8") for word in _line_words(line.replace(b"\0", b"\xff"))]
         except UnicodeDecodeError:
             return ValueError(
-                f"{path}, line {number}: {line[:80]!r} is not encoded as UTF-8. Convert the file."
+                f"{path}, line {number}: {line[:80]!r} is not encoded as UTF-8. Convert or"
+                " decompress the file; only gzip is read."
             )
         if words and len(words) < len(kind.columns):
             problem = f"{len(words)} words instead of {wanted!r}"
@@ -260,19 +247,13 @@ def _lines_of_frame(frame: pd.DataFrame, kind: FileKind) -> TrecLines:
                 f" {listed(frame.columns)}). Rename the column: frame.rename(columns={{...}})."
             )
     number = by_name[kind.number]
-    api = pd.api.types
-    if not api.is_numeric_dtype(number.dtype) or api.is_bool_dtype(number.dtype):
-        raise TypeError(
-            f"{what}: {number.name!r} has dtype {number.dtype}, but must be numeric. Convert the"
-            " column, for example with pd.to_numeric."
-        )
-    values = number.to_numpy(dtype=np.float64, na_value=np.nan)
+    values = pd.to_numeric(number, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
     wrong = wrong_numbers(values, kind)
     if wrong.any():
         row = int(wrong.argmax())
         raise ValueError(
-            f"{what}, row {row}: the {kind.number} is {values[row]:g}, but every row needs"
-            f" {kind.numbers}. Drop or fix this row."
+            f"{what}, row {row}: the {kind.number} is {shown(number.iloc[row])}, but every row"
+            f" needs {kind.numbers}. Drop or fix this row."
         )
     tag = None
     if kind is RUN and "tag" in by_name:
@@ -282,28 +263,17 @@ def _lines_of_frame(frame: pd.DataFrame, kind: FileKind) -> TrecLines:
 
 
 def identifiers(values: pd.Series, name: str) -> AnyArray:
-    """Convert whole numbers to strings, and reject other types of identifiers."""
-    if values.isna().any():
-        raise ValueError(
-            f"{name}: {int(values.isna().sum())} identifiers are missing, but every row needs a"
-            f" {name}. Fill in the identifiers, or drop these rows."
-        )
-    codes, unique = pd.factorize(values.astype(object).to_numpy())
+    """Convert whole numbers to strings, and reject identifiers that are not one word of a line."""
+    codes, unique = pd.factorize(values.astype(object).to_numpy(), use_na_sentinel=False)
     for x in unique:
-        if not isinstance(x, (str, int, np.integer)) or isinstance(x, bool):
-            raise TypeError(
-                f"{name}: the identifier {x!r} is of type {type(x).__name__}. Pass"
-                " strings or whole numbers; if missing values turned 7 into 7.0, use"
+        whole = isinstance(x, int | np.integer) and not isinstance(x, bool)
+        if not whole and not (isinstance(x, str) and is_word(x)):
+            raise ValueError(
+                f"{name}: the identifier {x!r} is not a whole number or a word, without whitespace"
+                " and in UTF-8. Replace it; if missing values turned 7 into 7.0, use"
                 f" frame[{name!r}].astype('Int64')."
             )
-    text = np.array([str(x) for x in unique], dtype=object)
-    spaced = [x for x in text if not is_word(x)]
-    if spaced:
-        raise ValueError(
-            f"{name}: the identifier {spaced[0]!r} is empty or contains whitespace, which separates"
-            " the fields of a line, or is not UTF-8. Replace this identifier."
-        )
-    return np.asarray(text[codes])
+    return np.array([str(x) for x in unique], dtype=object)[codes]
 
 
 def is_word(text: str) -> bool:
@@ -407,10 +377,10 @@ def read_trec(
     ----------
     runs : path, DataFrame, sequence of these, or mapping
         Files with lines ``query Q0 document rank score tag``, plain or gzipped. Paths can contain
-        ``*``, ``?`` and ``[...]``. You can also pass DataFrames with the columns query (or
-        query_id, qid), document (or doc_id, docno) and score. A frame with several runs must also
-        have the column tag. Use a mapping to name the runs. The default name is the tag, or the
-        file name for runs without a tag.
+        ``*``, ``?`` and ``[...]``, and a folder stands for its files ``*.run``. You can also pass
+        DataFrames with the columns query (or query_id, qid), document (or doc_id, docno) and score.
+        A frame with several runs must also have the column tag. Use a mapping to name the runs. The
+        default name is the tag, or the file name for runs without a tag.
     qrels : path, DataFrame or sequence of these, optional
         Files with lines ``query iteration document grade``, or DataFrames with the columns query,
         document and grade (or relevance, label). Without qrels, the result has no ``grade`` column.
@@ -453,21 +423,18 @@ def read_trec(
     2     1       d1   2.0   <NA>
     """
     parts = _named_runs(runs)
-    names = [part.name for part in parts]
+    names = [*_COLUMNS, *(part.name for part in parts)]
     for name in names:
         if names.count(name) > 1:
             raise ValueError(
-                f"runs: {names.count(name)} runs are named {name!r}. Pass their names:"
-                " read_trec({'name': 'path', ...})."
-            )
-        if name in _COLUMNS:
-            raise ValueError(
-                f"runs: a run is named {name!r}, but the result already has a column with this"
-                " name. Pass another name: read_trec({'name': 'path', ...})."
+                f"runs: {name!r} is the name of another run, or of a column of every result. Pass"
+                " other names: read_trec({'name': 'path', ...})."
             )
     lines = [*parts]
     if qrels is not None:
-        lines.insert(0, _judgments(qrels))
+        lines.insert(0, _joined(_read(qrels, "qrels", QRELS)))
+        if not lines[0].number.size:
+            raise ValueError("qrels is empty. Pass a file with judgments.")
     # number the queries, then the query-document pairs, with one row per pair
     queries = share_codes([x.query for x in lines])
     if qrels is not None:
@@ -494,9 +461,6 @@ def read_trec(
     return pd.DataFrame(columns)
 
 
-_LINES_AT_ONCE = 2**15  # lines that share a hash table small enough for the cache
-
-
 class _QueryDocuments(NamedTuple):
     """Store distinct query-document pairs, sorted by query."""
 
@@ -507,88 +471,50 @@ class _QueryDocuments(NamedTuple):
 
 
 def _number_pairs(queries: list[IntArray], documents: list[Strings]) -> _QueryDocuments:
-    """Assign numbers to query-document pairs in blocks of queries."""
-    # sort each part by query so that a block of queries is a slice of every part
-    orders = [np.argsort(query, kind="stable") for query in queries]
-    for k, order in enumerate(orders):
-        if (order[1:] <= order[:-1]).any():  # otherwise no copy
-            documents[k] = documents[k].take(order)
-    queries = [query[order] for query, order in zip(queries, orders, strict=True)]
-    # the first query of each block, and the end of the last block
-    counts = np.bincount(np.concatenate(queries))
-    starts = np.arange(0, int(counts.sum()), _LINES_AT_ONCE)
-    starts = np.searchsorted(np.cumsum(counts) - counts, starts)
-    edges = np.unique([*starts[starts < counts.size].tolist(), counts.size])
-    cuts = [np.searchsorted(query, edges) for query in queries]
-    places = [np.empty(query.size, dtype=np.int64) for query in queries]
-    found, named, n_pairs, n_names = [], [], 0, 0
-    for block in range(edges.size - 1):
-        rows = [slice(cut[block], cut[block + 1]) for cut in cuts]
-        names = share_codes([x[row] for x, row in zip(documents, rows, strict=True)])
-        query = np.concatenate([x[row] for x, row in zip(queries, rows, strict=True)])
-        # a pair is one number, query times the number of names plus name; np.unique sorts by query
-        width = max(len(names.names), 1)
-        pair, place = np.unique(query * width + np.concatenate(names.codes), return_inverse=True)
-        ends = np.cumsum([row.stop - row.start for row in rows])[:-1]
-        for part, row, order, here in zip(places, rows, orders, np.split(place, ends), strict=True):
-            part[order[row]] = n_pairs + here
-        found.append(np.stack([pair // width, n_names + pair % width]))
-        named.append(names.names)
-        n_pairs, n_names = n_pairs + pair.size, n_names + len(names.names)
-    query, document = np.concatenate([np.zeros((2, 0), dtype=np.int64), *found], axis=1)
-    return _QueryDocuments(query, document, concatenate(named or documents), places)
+    """Assign numbers to query-document pairs."""
+    shared = share_codes(documents)
+    # a pair is one number, query times the number of names plus name; np.unique sorts by query
+    width = max(len(shared.names), 1)
+    pair = np.concatenate(queries) * width + np.concatenate(shared.codes)
+    pairs, place = np.unique(pair, return_inverse=True)
+    ends = np.cumsum([query.size for query in queries])[:-1]
+    return _QueryDocuments(pairs // width, pairs % width, shared.names, np.split(place, ends))
 
 
 def _named_runs(runs: Source | Sequence[Source] | Mapping[str, Source]) -> list[TrecLines]:
-    result: list[TrecLines] = []
-    if not isinstance(runs, Mapping):
-        for source in _sources(runs, "runs"):
-            result += runs_by_tag(read_lines(source, RUN))
-    else:
-        for name, source in runs.items():
-            if not isinstance(name, str):
-                raise TypeError(
-                    f"runs: the name {name!r} is not a string. Pass one string per run."
-                )
-            parts = [read_lines(x, RUN) for x in _sources(source, "runs")]
-            if len(parts) != 1:
-                files = listed(part.where for part in parts)
-                raise ValueError(
-                    f"runs[{name!r}] names {len(parts)} files, {files}, but a run is a single file."
-                    " Pass one file for this run."
-                )
-            result.append(parts[0]._replace(name=name))
-    if not result:
-        raise ValueError("runs is empty: pass one or more run files.")
-    return result
+    if isinstance(runs, Mapping):
+        return [
+            _joined(_read(source, "runs", RUN))._replace(name=str(name))
+            for name, source in runs.items()
+        ]
+    return [run for lines in _read(runs, "runs", RUN) for run in runs_by_tag(lines)]
 
 
-def _sources(given: Source | Sequence[Source], argument: str) -> list[Source]:
-    """Return files and frames; expand file patterns."""
+def _read(given: Source | Sequence[Source], argument: str, kind: FileKind) -> list[TrecLines]:
+    """Read frames, files and the files that match a pattern; of a folder, all its runs."""
     if isinstance(given, pd.DataFrame):
-        return [given]
+        return [_lines_of_frame(given, kind)]
     if not isinstance(given, str | Path):
-        return [source for one in given for source in _sources(one, argument)]
-    if Path(given).exists():
-        if Path(given).is_dir():
-            raise ValueError(
-                f"{argument}={str(given)!r} is a folder. Pass the files in this folder, for example"
-                f" {str(Path(given) / '*.run')!r}."
-            )
-        return [given]
-    result: list[Source] = [*sorted(glob.glob(str(given)))]
-    if not result:
+        parts = [lines for one in given for lines in _read(one, argument, kind)]
+        if not parts:
+            raise ValueError(f"{argument} is empty: pass one or more files.")
+        return parts
+    path = Path(given)
+    if path.is_file():
+        return [_lines_of_file(path, kind)]
+    if path.is_dir():
+        path = path / "*.run"
+    files = sorted(glob.glob(str(path)))
+    if not files:
         raise FileNotFoundError(
-            f"{argument}={str(given)!r}: no file has this name or matches this pattern. The working"
+            f"{argument}={str(path)!r}: no file has this name or matches this pattern. The working"
             f" directory is {str(Path.cwd())!r}."
         )
-    return result
+    return [_lines_of_file(file, kind) for file in files]
 
 
-def _judgments(qrels: Source | Sequence[Source]) -> TrecLines:
-    parts = [read_lines(source, QRELS) for source in _sources(qrels, "qrels")]
-    if not parts or not sum(part.number.size for part in parts):
-        raise ValueError("qrels is empty. Pass a file with judgments.")
+def _joined(parts: list[TrecLines]) -> TrecLines:
+    """Return the lines of several files as those of one."""
     if len(parts) == 1:
         return parts[0]
     return TrecLines(
@@ -619,8 +545,7 @@ def _compare_queries(queries: SharedCodes, parts: list[TrecLines]) -> None:
     """Warn about queries found only in a run or only in the judgments."""
     numbers = np.arange(len(queries.names))
     judged, *of_runs = (np.isin(numbers, codes) for codes in queries.codes)
-    unjudged = np.zeros_like(judged)
-    lacking = []
+    unjudged, lacking = np.zeros_like(judged), []
     for part, asked in zip(parts, of_runs, strict=True):
         if asked.any() and not (asked & judged).any():  # empty runs are allowed
             raise ValueError(
@@ -633,25 +558,18 @@ def _compare_queries(queries: SharedCodes, parts: list[TrecLines]) -> None:
         if without.any():
             names = _examples(queries.names, without)
             lacking.append(f"{part.name!r} ({int(without.sum())}: {names})")
-    total = int(judged.sum())
-    said = []
+    drop = "To compare only common queries, drop the others: data[~data['query'].isin([...])]."
     if unjudged.any():
-        said.append(
+        warn(
             f"per_query omits queries without judgments from the runs ({int(unjudged.sum())}:"
-            f" {_examples(queries.names, unjudged)})."
+            f" {_examples(queries.names, unjudged)}). {drop}"
         )
     if lacking:
-        shown = ", ".join(lacking[:6]) + f", ... ({len(lacking)} runs)" * (len(lacking) > 6)
-        said.append(
-            f"Some of the {total} judged queries have no documents in {shown}; per_query uses empty"
-            " lists for these queries."
+        runs = ", ".join(lacking[:6]) + f", ... ({len(lacking)} runs)" * (len(lacking) > 6)
+        warn(
+            f"Some of the {int(judged.sum())} judged queries have no documents in {runs}; per_query"
+            f" uses empty lists for these queries. {drop}"
         )
-    if said:
-        do = (
-            "To compare only the common queries, drop all other queries:"
-            " data[~data['query'].isin([...])]."
-        )
-        warn(" ".join([*said, do]))
 
 
 def _examples(names: Any, which: Any) -> str:
@@ -664,9 +582,6 @@ def write_trec(
     runs: str | Path | Mapping[str, str | Path],
     qrels: str | Path | None = None,
     *,
-    query: str = "query",
-    document: str = "document",
-    grade: str = "grade",
     min_grade: float | None = None,
 ) -> None:
     """Write the runs and judgments in a frame to files for trec_eval.
@@ -681,8 +596,6 @@ def write_trec(
         columns to paths. A missing folder is created. Paths that end in ``.gz`` are compressed.
     qrels : path, optional
         Path of the file with judgments.
-    query, document, grade : str
-        Names of the columns for queries, documents and grades.
     min_grade : float, optional
         Write grade 1 for this grade and above, and 0 for lower grades (grades below 0 stay). Pass
         it if grades are fractions.
@@ -709,12 +622,17 @@ def write_trec(
     ...     print(Path(folder, "bm25.run").read_text(), end="")
     1 Q0 d1 1 0.1 bm25
     """
-    queries = identifiers(frame_column(frame, query, "query"), query)
-    documents = identifiers(frame_column(frame, document, "document"), document)
+    queries, documents = (
+        identifiers(frame_column(frame, name, name), name) for name in ("query", "document")
+    )
+    for name in queries[[x.startswith("#") for x in queries]]:
+        raise ValueError(
+            f"query: the name {name!r} begins with #, which marks a comment. Replace this name."
+        )
     known = [
         name
         for name, dtype in frame.dtypes.items()
-        if name not in (query, document, grade)
+        if name not in _COLUMNS
         and pd.api.types.is_numeric_dtype(dtype)
         and not pd.api.types.is_bool_dtype(dtype)
     ]
@@ -727,7 +645,7 @@ def write_trec(
         rank = pd.Series(of).groupby(of, sort=False).cumcount().to_numpy() + 1
         files.append((path, [of, "Q0", documents[rows], rank, score[rows], name]))
     if qrels is not None:
-        grades = frame_column(frame, grade, "grade")
+        grades = frame_column(frame, "grade", "grade")
         rows = np.flatnonzero(grades.notna())
         values = grade_values(grades.iloc[rows], grades.name)
         if min_grade is not None:
@@ -746,17 +664,11 @@ def write_trec(
     if len({path.resolve() for path, _ in files}) < len(files):
         raise ValueError("runs: two files have the same path. Pass one path per file.")
     for path, columns in files:
-        # refuse lines that read_trec would refuse or skip
         pairs = pd.DataFrame({"query": columns[0], "document": columns[2]})
         for row in np.flatnonzero(pairs.duplicated())[:1]:
             raise ValueError(
                 "{}: the query {!r} and the document {!r} appear together more than once. Drop the"
                 " repeated rows.".format(path, *pairs.iloc[row])
-            )
-        for name in pairs["query"][pairs["query"].str.startswith("#")]:
-            raise ValueError(
-                f"{path}: the query {name!r} begins with #, which marks a comment. Replace this"
-                " name."
             )
     options: dict[str, Any] = {"sep": " ", "header": False, "index": False, "quoting": 3}
     for path, columns in files:
@@ -777,17 +689,14 @@ def _run_paths(
         paths = {name: Path(path) for name, path in runs.items()}
     else:
         paths = {name: Path(runs) / f"{name}.run" for name in known}
-    for name, path in paths.items():
+    for name in paths:
         if name not in known:
             raise unknown_name("runs", name, known)
-        if not is_word(str(name)) or name in _COLUMNS:
+        text = str(name)
+        lost = not isinstance(runs, Mapping) and ({*text} & {*"/\\*?"} or text.startswith("."))
+        if lost or not is_word(text):
             raise ValueError(
-                f"runs: the name {name!r} is empty, contains whitespace, is not UTF-8 or is one of"
-                f" {listed(_COLUMNS)}. Rename the column."
-            )
-        if not isinstance(runs, Mapping) and (set(str(name)) & set("/\\*?") or str(name)[0] == "."):
-            raise ValueError(
-                f"runs: {str(path)!r} would not match '*.run' in the folder {str(runs)!r}. Pass a"
-                f" path for each run, such as runs={{{name!r}: 'a.run'}}."
+                f"runs: {name!r} cannot name a file *.run, or is empty, contains whitespace or is"
+                f" not UTF-8. Rename the column, or pass its path, runs={{{name!r}: 'a.run'}}."
             )
     return paths

@@ -26,12 +26,10 @@ from rankeval_pd.stats.clusters import (
     whole_spread,
 )
 from rankeval_pd.stats.differences import (
-    DIFFERENCE_INTERVALS,
     Parts,
     accuracy_power,
     corrected_score,
     correlated_limits,
-    delta_method,
     interval_p,
     margin_name,
     overlap_difference,
@@ -77,6 +75,7 @@ from rankeval_pd.stats.proportions import (
     alike_share,
     clopper_pearson,
     failures,
+    p_of_t,
     quantile_of,
     reaching,
     z_of,
@@ -92,7 +91,6 @@ from rankeval_pd.stats.ranking import (
     Size,
     Whole,
     accepted_regions,
-    again_in_groups,
     by_position,
     difference_spread,
     edge_precision,
@@ -105,7 +103,6 @@ from rankeval_pd.stats.ranking import (
 )
 from rankeval_pd.stats.ranks import (
     BASELINE,
-    SCORE_INTERVALS,
     Sets,
     SystemScores,
     all_pairs,
@@ -118,17 +115,14 @@ from rankeval_pd.stats.ranks import (
 )
 from rankeval_pd.stats.swaps import decided_swap_tests, enough_swaps, least_swaps, monte_carlo_error
 from rankeval_pd.stats.ties import (
-    EXPECTED_METRICS,
     Ends,
     TiedLists,
     order_ends,
     ranking_alone,
-    tied_swap_tests,
 )
 from rankeval_pd.stats.two_by_two import (
     ALTERNATIVES,
     Pilot,
-    boschloo,
     discordant_test,
     drawn_laws,
     fisher_power,

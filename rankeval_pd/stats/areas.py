@@ -11,7 +11,7 @@ import scipy
 from rankeval_pd.stats import differences
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, silent_division
 from rankeval_pd.stats.clusters import between, positives_variance, simpson_number
-from rankeval_pd.stats.proportions import Limits, t_of, z_of
+from rankeval_pd.stats.proportions import Limits, p_of_t, t_of, z_of
 from rankeval_pd.stats.ranking import Blocks, Ranking, inverse, sums_before
 
 # ---------------------------------------------- The area under the ROC curve, and DeLong's variance
@@ -24,11 +24,14 @@ from rankeval_pd.stats.ranking import Blocks, Ranking, inverse, sums_before
 # (2006), Confidence intervals for an effect size measure based on the Mann-Whitney statistic, part
 # 2, Statistics in Medicine 25.
 
+# the first five are the smallest with which intervals of grouped candidates cover, and tests hold
+# their level, in all settings of tests/simulations/cluster_areas.csv and dependence.csv
 LEAST = 4.0  # class degrees of freedom below which the smaller class determines the total
 ALONE = 0.7  # smallest power with sufficient coverage; with 1, 1.4 times as wide
-_RARE = 0.02  # sufficient in simulations for areas near 1
+_RARE = 0.02  # part of Newcombe's variance that areas near 1 get
 _MOVED = 0.1  # factor for the variance of the true positives; with 0.2 up to 1.35 times as wide
 _ENOUGH = 8  # clusters; with more, one large cluster made tests liberal
+_HALVINGS = 60  # a bracket of length 2 shrinks to 2e-18, less than a rounding error near 1
 _ROUNDING = 1e-14  # smaller deviations of placements from the mean are rounding errors
 
 
@@ -51,14 +54,6 @@ class Influence(NamedTuple):
     drift: Any = None
     untied: Any = 1.0  #: factor by which ties reduce the variance of an area of one half
     better: FloatArray | None = None  #: (2, ...): positives and negatives of the better of 2 scores
-
-    def minus(self, other: Influence) -> Influence:
-        """Return the difference between two values for the same candidates."""
-        drift = None
-        if self.drift is not None:
-            drift = self.drift - other.drift
-        value, influence = self.value - other.value, self.influence - other.influence
-        return Influence(value, influence, self.gold, self.present, drift=drift)
 
 
 def placements(ranking: Ranking) -> Influence:
@@ -243,23 +238,12 @@ def _cluster_variance(
     return variance, freedom, effective, n_groups
 
 
-def delong(
-    area: FloatArray, found: AreaSpread, level: float, *, logit: bool
-) -> tuple[FloatArray, ...]:
-    """Return DeLong's limits, area ± z se, and the p-value for a test of area = 1/2.
-
-    The limits are for log(area / (1 - area)) with ``logit``; without variation, they are NaN.
-    """
-    z, error = z_of(level), found.error
-    with silent_division():
-        if logit:
-            far, error = np.log(area / (1.0 - area)), error / (area * (1.0 - area))
-            low, high = scipy.special.expit(far - z * error), scipy.special.expit(far + z * error)
-        else:
-            far, half = area - 0.5, z * np.where(error == 0.0, np.nan, error)
-            low, high = np.clip((area - half, area + half), 0.0, 1.0)
-        tail = scipy.special.ndtr(-np.abs(far) / np.where(error > 0.0, error, np.nan))
-    return low, high, 2.0 * tail
+def delong(area: FloatArray, found: AreaSpread, level: float) -> tuple[FloatArray, ...]:
+    """Return DeLong's limits, area ± z se, and p for a test of area = 1/2; NaN if se is 0."""
+    error = np.where(found.error > 0.0, found.error, np.nan)
+    half = z_of(level) * error
+    low, high = np.clip((area - half, area + half), 0.0, 1.0)
+    return low, high, 2.0 * scipy.special.ndtr(-np.abs(area - 0.5) / error)
 
 
 def newcombe_limits(area: FloatArray, found: AreaSpread, level: float) -> Limits:
@@ -274,7 +258,7 @@ def newcombe_limits(area: FloatArray, found: AreaSpread, level: float) -> Limits
     # bisection between the area (distance 0) and both ends of [0, 1]: (end, ...)
     inside = np.stack([area, area])
     outside = np.stack([np.zeros(np.shape(area)), np.ones(np.shape(area))])
-    for _ in range(60):
+    for _ in range(_HALVINGS):
         middle = 0.5 * (inside + outside)
         with silent_division():
             within = (area - middle) ** 2 <= scale * found.at(middle)
@@ -324,11 +308,8 @@ def p_of_half(area: FloatArray, found: AreaSpread) -> FloatArray:
     with silent_division():
         scale = np.sqrt(ratio * found.at(np.full(np.shape(area), 0.5)))
         statistic = np.abs(area - 0.5) / scale
-    tail = np.where(
-        normal, scipy.special.ndtr(-statistic), scipy.special.stdtr(freedom, -statistic)
-    )
-    p_value: FloatArray = np.where(np.isnan(found.variance), np.nan, 2.0 * tail)
-    return p_value
+    p_value = p_of_t(statistic, np.where(normal, np.inf, freedom), "two-sided")
+    return np.where(np.isnan(found.variance), np.nan, p_value)
 
 
 # ----------------------------------------------------------------------------- Outlines of rankings
@@ -469,6 +450,7 @@ def _class_variance(placement: FloatArray, times: IntArray) -> float:
 
 # ------------------------------- Intervals for differences between two areas on the same candidates
 
+# chosen for the coverage and width of differences in tests/simulations/area_laws.csv
 _UNSEEN = 0.4  # extreme candidates to add per class; with 0.35 a margin test had a size of 0.06
 _NORMAL = 0.85, 0.95  # mean area: Student's t up to the first, normal from the second on
 
@@ -485,11 +467,6 @@ def difference_freedom(
     with np.errstate(invalid="ignore"):
         more = freedom / np.clip((normal - far) / (normal - student), 1e-6, 1.0)
     return np.where(np.minimum(*sizes) <= LEAST, freedom, more)
-
-
-def unseen_counts(size: AnyArray, groups: AnyArray | int) -> FloatArray:
-    """Return the geometric mean of candidate and group counts, because members are alike."""
-    return np.asarray(np.minimum(size, np.sqrt(size * groups)), dtype=float)
 
 
 def area_difference_limits(
@@ -519,7 +496,7 @@ def area_difference_limits(
     side = np.array([-1.0, 1.0]).reshape(2, *(1,) * own.ndim)
     excluded = (own > 0.0) & (own < -side * gap)
     inside, outside = 0.0 * own, np.where(excluded, np.abs(gap), 2.0)
-    for _ in range(60):
+    for _ in range(_HALVINGS):
         middle = 0.5 * (inside + outside)
         share = np.where(variance > 0.0, np.maximum(1.0 + side * gap / middle, 0.0), 1.0)
         extra = share * unseen + moved * (gap + side * middle) ** 2
@@ -548,23 +525,23 @@ def have_same_order(first: Ranking, second: Ranking) -> BoolArray:
 # proportions in two samples, and the derivatives of P are N+ fp / n^2 and -N- tp / n^2. The
 # influence of a positive is its own P minus the mean, plus its contribution to the lists of the
 # positives at or below its rank; that of a negative is its negative contribution to the same lists.
-# With tied scores, t / m positives are expected at each rank of a block.
 #
 # With the factor N+ / (N+ - 1), the variance is 1.3 to 2 times the true one with 5 positives, and
 # 1.0 to 1.6 times with 15. Without it, the ratio is 0.84 to 1.5, and the error rates of two-sample
 # tests at 5% reach 7.3% (``tests/simulations/average_precision.csv``).
 
 
-def influences(ranking: Ranking, *, ties: str = "blocks") -> Influence:
+def influences(ranking: Ranking) -> Influence:
     """Return average precision and the influences in O(N log N); NaN without positives.
 
-    The result is the mean over the orderings of ties if ``ties`` is "expected"; otherwise each
-    score is one block. A positive without a score contributes a precision of 0.
+    Each score is one block. A positive without a score contributes a precision of 0.
     """
-    lists = _RankedLists.of(ranking, ties)
-    at, inside, n, tp = lists.at, lists.inside, lists.n, lists.tp
+    at = Blocks.of(ranking)
+    # whether the ranking reaches each rank, and the list that ends with the rank's block
+    inside = np.arange(1, at.true.shape[-1] + 1) <= ranking.eligible.sum(axis=-1)[..., np.newaxis]
+    n, tp = np.maximum(at.end, 1), at.at_edges(at.tp)[1].astype(float)
     positive, negative = at.positive, at.total - at.positive
-    share = np.where(inside, lists.share, 0.0)
+    share = np.where(inside, at.true, 0.0)
     # given a positive, every other candidate is a positive with this probability
     random = (positive - 1.0) / np.maximum(at.total - 1.0, 1.0)
     with silent_division():
@@ -575,10 +552,10 @@ def influences(ranking: Ranking, *, ties: str = "blocks") -> Influence:
         value = (share * precision).sum(axis=-1, keepdims=True) / positive
         corrected = (share * others).sum(axis=-1, keepdims=True) / positive
         # contribution of a candidate to the lists of the positives at or below its rank
-        gained = lists.from_own_on(share * positive * (n - tp) / n**2) / positive
-        lost = lists.from_own_on(share * negative * tp / n**2) / positive
+        gained = _from_own_block_on(at, share * positive * (n - tp) / n**2) / positive
+        lost = _from_own_block_on(at, share * negative * tp / n**2) / positive
         drift = np.where(at.true, gained, 0.0).sum(axis=-1) / positive[..., 0]
-        own = lists.of_block(precision) / np.maximum(at.end - at.start, 1)
+        own = _of_block(at, precision) / np.maximum(at.end - at.start, 1)
         influence = _by_candidate(at, own - value + gained, -lost)
         scale = positive / np.where(positive > 1, positive - 1.0, np.nan)
         chance = np.where(inside, (1.0 + (n - 1.0) * random) / n, 0.0).sum(axis=-1)
@@ -594,42 +571,17 @@ def influences(ranking: Ranking, *, ties: str = "blocks") -> Influence:
     )
 
 
-class _RankedLists(NamedTuple):
-    """The candidates by rank (..., rank), and the list that gives the precision there."""
+def _of_block(at: Blocks, values: FloatArray) -> FloatArray:
+    """Return, for each rank, the sum of the values over the rank's block."""
+    before, after = at.at_edges(sums_before(values))
+    return np.asarray(after - before)
 
-    at: Blocks
-    inside: BoolArray  #: whether the ranking reaches this rank
-    n: IntArray  #: size of the list, 1 or more
-    tp: FloatArray  #: true positives in the list, given one at this rank
-    share: FloatArray  #: expected true positives at this rank: 0 or 1, or t / m in a tie
-    reach: FloatArray  #: fraction of the block's lists that contain the candidate
 
-    @classmethod
-    def of(cls, ranking: Ranking, ties: str) -> _RankedLists:
-        at = Blocks.of(ranking)
-        rank = np.arange(1, at.true.shape[-1] + 1)
-        inside = rank <= ranking.eligible.sum(axis=-1)[..., np.newaxis]
-        before, after = at.at_edges(at.tp)
-        if ties != "expected":  # each block corresponds to a single list, which ends with the block
-            n, share = np.maximum(at.end, 1), at.true.astype(float)
-            return cls(at, inside, n, after.astype(float), share, np.ones(share.shape))
-        # given a positive at a rank of a block, (t - 1) / (m - 1) are expected at earlier ranks
-        size = np.maximum(at.end - at.start, 1)
-        ahead = (rank - at.start - 1) * (after - before - 1) / np.maximum(size - 1, 1)
-        n, share = np.broadcast_to(rank, at.true.shape), (after - before) / size
-        return cls(at, inside, n, before + 1.0 + ahead, share, (rank - at.start) / size)
-
-    def of_block(self, values: FloatArray) -> FloatArray:
-        """Return, for each rank, the sum of the values over the rank's block."""
-        before, after = self.at.at_edges(sums_before(values))
-        return np.asarray(after - before)
-
-    def from_own_on(self, values: FloatArray) -> FloatArray:
-        """Return, for each rank, the sum over the lists that contain its candidate."""
-        values = np.where(self.inside, values, 0.0)
-        below = sums_before(values[..., ::-1])[..., ::-1]
-        later: FloatArray = np.take_along_axis(below, self.at.end, axis=-1)
-        return later + self.of_block(values * self.reach)
+def _from_own_block_on(at: Blocks, values: FloatArray) -> FloatArray:
+    """Return, for each rank, the sum of the values from the rank's block on."""
+    below = sums_before(values[..., ::-1])[..., ::-1]
+    later: FloatArray = np.take_along_axis(below, at.end, axis=-1)
+    return later + _of_block(at, values)
 
 
 def ap_limits(
@@ -647,23 +599,11 @@ def ap_limits(
     exact.
     """
     quantile = student_quantile(freedom, level)
-    return ap_limits_at(value, corrected, error, positive, quantile, 0.5 - 0.5 * level)
-
-
-def ap_limits_at(
-    value: FloatArray,
-    corrected: FloatArray,
-    error: FloatArray,
-    positive: AnyArray,
-    quantile: FloatArray,
-    tail: FloatArray | float,
-) -> Limits:
-    """Return :func:`ap_limits` at the quantile of Student's t with this tail probability."""
     low, high = _limits_around(value, quantile * error)
     lower, higher = _limits_around(corrected, quantile * error)
     with silent_division():
         # the Clopper-Pearson lower limit for k out of k: p^k = (1 - level) / 2
-        alone = tail ** (1.0 / positive)
+        alone = (0.5 - 0.5 * level) ** (1.0 / positive)
     first = value == 1.0
     known = ~np.isnan(error)
     low, high = np.where(first, alone, np.fmin(low, lower)), np.fmax(high, higher)
@@ -776,27 +716,6 @@ def area_between(ranking: Ranking, least: float, most: float) -> Influence:
     return found._replace(value=value, influence=influence)
 
 
-def found_early(ranking: Ranking, share: float) -> Influence:
-    """Return the recall of a list with this fraction of the candidates, also of a split block.
-
-    A candidate above the end pushes one out. The expected loss of positives is the precision
-    between half and 1.5 times the list size (Jiang and Zhao 2015).
-    """
-    at = Blocks.of(ranking)
-    size = np.ceil(share * at.total - 1e-9)
-    ends = [np.clip(np.rint(x * size), 0, at.total).astype(np.int64) for x in (0.5, 1.5)]
-    first, last = (np.take_along_axis(at.tp, x, axis=-1) for x in ends)
-    with silent_division():
-        inside = np.clip((size - at.start) / np.maximum(at.end - at.start, 1), 0.0, 1.0)
-        local = (last - first) / (ends[1] - ends[0])
-        value = np.where(at.true, inside, 0.0).sum(axis=-1, keepdims=True) / at.positive
-        others = local * (at.total - at.positive) / at.positive
-        influence = _by_candidate(at, inside * (1.0 - local), -inside * others)
-    known = (at.positive > 0) & (at.total > at.positive)
-    value = np.where(known, value, np.nan)[..., 0]
-    return Influence(value, influence, ranking.gold, ranking.present)
-
-
 def with_end_pairs(ranking: Ranking) -> Ranking:
     """Return the ranking with a true positive and a negative added at each end.
 
@@ -816,6 +735,7 @@ def with_end_pairs(ranking: Ranking) -> Ranking:
     )
 
 
+# few true positives in tests/simulations/early.csv and bedroc.csv need the arcsine scale
 _FAR = 4.0  # limits this far away on the logit scale multiply the odds by 55
 
 

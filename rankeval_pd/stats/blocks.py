@@ -36,7 +36,7 @@ from rankeval_pd.stats.items import (
     sums_of_squares,
 )
 
-# ----------------- Contributions to all sums from blocks of items that are distributed over workers
+# ---- Contributions to all sums from blocks of items that are distributed over workers
 #
 # All sums are exact or integers, so the blocks and the order of addition do not matter: they equal
 # those in :class:`rankeval_pd.stats.item_gains.Draws`. Statistics are (system, item, statistic).
@@ -112,7 +112,7 @@ class ItemTotals(NamedTuple):
     sizes: FloatArray
 
 
-# ---------------------------------------------------------------------------------- contributions
+# ---- contributions
 
 
 class Linear(NamedTuple):
@@ -192,7 +192,7 @@ def ratio_sums_of(block: ItemStatistics, form: RatioForm, pairs: IntArray) -> Ex
     return ratio_sums(block.statistics, form, pairs)
 
 
-# ---------------------------------------------------------------------------- exact distributions
+# ---- exact distributions
 
 
 class Laws(NamedTuple):
@@ -221,7 +221,7 @@ def laws_of(block: ItemStatistics, known: ItemTotals, pairs: IntArray) -> Laws:
     return Laws(tuple(counts), known.n_items)
 
 
-# ------------------------------------------------------------------------------------------ draws
+# ---- draws
 
 
 def swapped_block_sums(
@@ -269,7 +269,7 @@ def counted_sums(own: WholeColumns, counts: AnyArray, positions: Positions) -> F
     return own.sums(np.ascontiguousarray(counts[:, positions]))
 
 
-# ---------------------------------- Test data and draws for items that are distributed over workers
+# ---- Test data and draws for items that are distributed over workers
 
 
 class RemoteItems(AnyItems):
@@ -395,10 +395,10 @@ class RemoteDraws(Draws):
         parts = self._workers.swapped(known=self._known, options=self.options)
         return self._floats(parts, self._known.sizes).reshape(-1, *self.items.totals.shape)
 
-    def _drawn_scores(self) -> tuple[FloatArray, FloatArray | None]:
+    def _drawn_scores(self) -> FloatArray:
         parts = self._workers.counted(self._known, self.options)
         sums = self._floats(parts, self._known.sizes).reshape(-1, *self.items.totals.shape)
-        return self.items.sign * self.items.score(sums).T + self.trained, None
+        return self.items.score(sums).T
 
     def _floats(self, parts: Sequence[FloatArray], sizes: FloatArray) -> FloatArray:
         """Return the sums for all resamples (resample, column), joined from successive parts."""

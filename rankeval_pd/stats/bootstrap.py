@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankeval_pd.stats import items as resamples
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.items import ADJUSTMENTS, Items, PairOptions, Score, exact_total
 
 # -------------------------------------------------------------------------------------------------
@@ -28,6 +28,8 @@ _LEAST_PLAIN_TAIL = 0.01  # larger tails need no tilting
 _SAMPLE_SIZE = 4096  # number of differences that usually suffices to exclude a lattice
 _ROUNDING = 1e-12  # numbers within this relative difference are treated as equal
 _SPREAD = 12.0, 40  # distance from the mean beyond which the probability is below 1e-20
+_MOST_TILT = 700.0  # exp of a larger number is near the largest float
+_HALVINGS = 60  # a bracket of length 700 shrinks to 6e-16
 _EQUAL = 1e-9  # tolerance for a multiple of the step, as a fraction of the step
 
 
@@ -167,34 +169,6 @@ def _least_step(n: int) -> float:
     return min(n, _SPREAD[0] * math.sqrt(n) + 2.0 * _SPREAD[1]) / MOST_POINTS
 
 
-def off_lattice(differences: FloatArray) -> BoolArray:
-    """Return the rows for which :func:`lattice` is certainly None: (row, number) -> (row).
-
-    For real-valued differences, the two smallest absolute values usually have no common step.
-    """
-    sizes = np.abs(differences)
-    smallest = np.where(sizes > 0.0, sizes, np.inf).min(axis=1)
-    next_one = np.where(sizes > smallest[:, np.newaxis], sizes, np.inf).min(axis=1)
-    spread = differences.max(axis=1) - differences.min(axis=1)
-    largest = sizes.max(axis=1)
-    spread = np.where(spread <= _ROUNDING * largest, largest, spread)
-    result = np.zeros(len(differences), dtype=bool)
-    several = np.flatnonzero(np.isfinite(next_one))
-    least = spread[several] * _least_step(differences.shape[1])
-    # Euclid's algorithm for all rows at once, as in :func:`_common_step`
-    a, b, nothing = next_one[several], smallest[several], 1e-6 * least
-    going = np.arange(several.size)
-    while (going := going[b[going] > nothing[going]]).size:
-        few = b[going] < (1.0 - _EQUAL) * least[going]
-        a[going[few]], b[going[few]] = 0.0, 0.0
-        going = going[~few]
-        rest = a[going] % b[going]
-        a[going] = b[going]
-        b[going] = np.where(b[going] - rest <= nothing[going], 0.0, rest)
-    result[several] = a < least
-    return result
-
-
 def _common_step(a: float, b: float, smallest: float) -> float:
     """Return the greatest common divisor of two positive numbers by Euclid's algorithm.
 
@@ -211,7 +185,7 @@ def _common_step(a: float, b: float, smallest: float) -> float:
     return a
 
 
-# -------------------------------------------------------------------------- Draws with replacement
+# ---- Draws with replacement
 
 
 class _ExactSum:
@@ -303,9 +277,9 @@ def _tilt_to_mean(mean: Callable[[float], float], target: float) -> float:
     low, high = 0.0, 1.0
     while mean(high) < target:
         low, high = high, 2.0 * high
-        if high > 700.0:
+        if high > _MOST_TILT:
             return high
-    for _ in range(60):
+    for _ in range(_HALVINGS):
         middle = (low + high) / 2.0
         if mean(middle) < target:
             low = middle
@@ -353,7 +327,7 @@ def _law(parts: list[Part], mean: float, variance: float, most: int) -> tuple[in
     return start, np.asarray(np.maximum(law, 0.0))
 
 
-# ------------------------------------------------------------------------------------ Random signs
+# ---- Random signs
 
 
 class SignedSum(_ExactSum):
@@ -462,13 +436,9 @@ def _plain_convolution(a: FloatArray, b: FloatArray) -> FloatArray:
 # An undefined resample is treated conservatively: it counts as part of the event, and it lies
 # beyond both limits of an interval.
 
-EVENTS = ("wild", "recentred", "strict", "zero", "bias-corrected")
-INTERVALS = ("wild", "bca", "percentile", "basic", "tango", "newcombe")
+EVENTS = ("wild", "recentred", "strict", "zero")
 # : For each event, the interval that excludes 0 if the p-value is significant.
-DUAL = {
-    "wild": "wild", "recentred": "basic", "strict": "basic", "bias-corrected": "basic",
-    "zero": "percentile",
-}  # fmt: skip
+DUAL = {"wild": "wild", "recentred": "basic", "strict": "basic", "zero": "percentile"}
 _TOGETHER = 2**18  # number of values in a block of pairs that fits into the processor's cache
 EQUAL = 1e-12  # tolerance for equal gains, relative to the scale of the score
 
@@ -480,35 +450,16 @@ def pair_blocks(which: IntArray, width: int) -> Iterator[IntArray]:
         yield which[start : start + size]
 
 
-def happened(
-    gains: FloatArray, gain: float, event: str, scale: float, *, centered: bool = False
-) -> int:
-    """Count the resamples in which the event from section 2.2 occurred.
-
-    Pass ``centered`` if the mean of the resampled gains is known to equal the gain.
-    """
+def happened(gains: FloatArray, gain: float, event: str, scale: float) -> int:
+    """Count the resamples in which the event from section 2.2 occurred."""
     room = EQUAL * scale
     if event == "strict":
         inside = gains <= 2.0 * gain + room
     elif event == "zero":
         inside = gains > room
-    elif event == "bias-corrected":
-        known = gains[~np.isnan(gains)]
-        center = gain
-        if known.size and not centered:
-            center = known.mean()
-        inside = gains - center < gain - room
     else:
         inside = gains < 2.0 * gain - room
     return int(gains.size - np.count_nonzero(inside))  # NaN is treated as outside
-
-
-def beyond(t_star: FloatArray, t: float) -> int:
-    """Count resamples with centered studentized gains at least as large as observed."""
-    room = 0.0
-    if np.isfinite(t):
-        room = EQUAL * max(abs(t), 1.0)
-    return int(t_star.size - np.count_nonzero(t_star < t - room))  # NaN is counted
 
 
 def monte_carlo(hits: Any, n_resamples: int, event: str) -> Any:
@@ -518,68 +469,22 @@ def monte_carlo(hits: Any, n_resamples: int, event: str) -> Any:
     return (hits + 1) / (n_resamples + 1)
 
 
-# ---------------------------------------------------------------------------------------- intervals
+# ---- intervals
 
 
-def interval(
-    kind: str,
-    theta: float,
-    samples: FloatArray,
-    *,
-    level: float,
-    scale: float,
-    without: FloatArray,
-) -> tuple[float, float]:
-    """Return the limits of an interval for theta from resampled values.
-
-    ``scale`` is the scale for tests of equality. ``without`` contains leave-one-out values of
-    theta, for the acceleration in BCa.
-    """
+def interval(kind: str, theta: float, samples: FloatArray, *, level: float) -> tuple[float, float]:
+    """Return the limits of an interval for theta from resampled values."""
     tails = (1.0 - level) / 2.0, (1.0 + level) / 2.0
-    if kind == "bca":
-        below = np.count_nonzero(samples < theta - EQUAL * scale)
-        above = np.count_nonzero(samples > theta + EQUAL * scale)
-        share = below / samples.size + (samples.size - below - above) / samples.size / 2.0
-        tails = accelerated(tails, share, without)
-    low, high = quantiles(samples, tails)
+    low, high = (float(limit[0]) for limit in row_quantiles(samples[np.newaxis], tails))
     if kind == "basic":
         return 2.0 * theta - high, 2.0 * theta - low
     return low, high
 
 
-def accelerated(
-    tails: tuple[float, float], share_below: float, without: FloatArray
-) -> tuple[float, float]:
-    """Return the BCa tails (Efron 1987), corrected for bias and acceleration.
-
-    ``share_below`` is the proportion of resamples below the estimate plus half of the proportion of
-    ties. If the correction is undefined, the tails of the percentile interval are returned.
-    """
-    from scipy.special import ndtr, ndtri
-
-    lean = without.mean() - without
-    spread = float((lean**2).sum())
-    if not (0.0 < share_below < 1.0) or not spread > 0.0:
-        return tails
-    acceleration = float((lean**3).sum()) / (6.0 * spread**1.5)
-    bias, z = float(ndtri(share_below)), float(-ndtri(tails[0]))
-    moved = [bias - z, bias + z]
-    if any(1.0 - acceleration * z <= 0.0 for z in moved):
-        return tails
-    low, high = (float(ndtr(bias + z / (1.0 - acceleration * z))) for z in moved)
-    return low, high
-
-
-def quantiles(samples: FloatArray, shares: tuple[float, float]) -> tuple[float, float]:
-    """Return two linearly interpolated quantiles; NaN values lie beyond both."""
-    low, high = row_quantiles(samples[np.newaxis], shares)
-    return float(low[0]), float(high[0])
-
-
 def row_quantiles(
     samples: FloatArray, shares: tuple[float, float]
 ) -> tuple[FloatArray, FloatArray]:
-    """Return :func:`quantiles` for each row."""
+    """Return two linearly interpolated quantiles of each row; NaN values lie beyond both."""
     size = samples.shape[1]
     ranks = [share * (size - 1) for share in shares]
     needed = sorted({int(k) for rank in ranks for k in (np.floor(rank), np.ceil(rank))})
@@ -605,14 +510,9 @@ def law_interval(
     chances: FloatArray,
     *,
     level: float,
-    without: FloatArray,
 ) -> tuple[float, float]:
     """Return interval limits from the exact distribution of resampled values."""
     tails = (1.0 - level) / 2.0, (1.0 + level) / 2.0
-    at = int(np.argmin(np.abs(values - theta)))
-    if kind == "bca":
-        share = float(chances[:at].sum() + chances[at] / 2.0)
-        tails = accelerated(tails, share, without)
     # each limit is read from its own side, so a mirrored distribution gives a mirrored interval
     low = float(values[int(np.argmax(np.cumsum(chances) >= tails[0] * (1.0 - 1e-12)))])
     last = int(np.argmax(np.cumsum(chances[::-1]) >= (1.0 - tails[1]) * (1.0 - 1e-12)))
@@ -622,7 +522,7 @@ def law_interval(
     return low, high
 
 
-# ----------------------------------------------------------------------------------------- errors
+# ---- errors
 
 
 def gradients(sums: FloatArray, score: Score) -> FloatArray:
@@ -640,72 +540,6 @@ def gradients(sums: FloatArray, score: Score) -> FloatArray:
         with np.errstate(divide="ignore", invalid="ignore"):
             result[..., k] = np.where(width > 0.0, (score(up) - score(down)) / width, 0.0)
     return result
-
-
-def standard_errors(
-    weights: FloatArray,
-    sums: FloatArray,
-    values: FloatArray,
-    score: Score,
-    pairs: IntArray,
-    strata: IntArray | None = None,
-) -> FloatArray:
-    """Return the delta-method standard error of each pair's gain: (pair, resample).
-
-    The weights are (resample, item), the sums (resample, system, statistic), and the values
-    (system, item, statistic). Items vary only within ``strata``.
-    """
-    slopes = gradients(sums, score)
-    result = np.empty((len(pairs), len(weights)))
-    step = max(1, 4_000_000 // (values.shape[0] * values.shape[1]))
-    members: list[Any] = [slice(0, weights.shape[1])]  # the items of each stratum
-    if strata is not None:
-        members = [np.flatnonzero(strata == k) for k in range(int(strata.max()) + 1)]
-    for start in range(0, len(weights), step):
-        rows = slice(start, start + step)
-        w = weights[rows].astype(float)
-        influence = np.einsum("bmk,mik->bmi", slopes[rows], values, optimize=True)
-        for own in members:
-            total = w[:, own].sum(axis=1)[:, np.newaxis, np.newaxis]
-            influence[..., own] -= (influence[..., own] @ w[:, own, np.newaxis]) / total
-        products = (influence * w[:, np.newaxis, :]) @ influence.transpose(0, 2, 1)
-        squares = np.einsum("bmm->bm", products)
-        a, b = pairs[:, 0], pairs[:, 1]
-        both = squares[:, a] + squares[:, b]
-        variance = both - 2.0 * products[:, a, b]
-        variance[variance <= 1e-12 * both] = 0.0
-        result[:, rows] = np.sqrt(variance).T
-    return result
-
-
-def mean_errors(
-    weights: FloatArray, values: FloatArray, pairs: IntArray, unit: float
-) -> FloatArray:
-    """Return :func:`standard_errors` for gains that are sums of differences times a unit.
-
-    ``values`` are (system, item). The function uses one matrix product for all pairs instead of one
-    for each resample.
-    """
-    centered = values - values.mean(axis=1, keepdims=True)
-    squares = (centered**2).sum(axis=1)
-    w, total = weights.astype(float), weights.sum(axis=1, dtype=float)
-    result = np.empty((len(pairs), len(weights)))
-    for block in pair_blocks(np.arange(len(pairs)), values.shape[1]):
-        a, b = pairs[block].T
-        gains = (centered[a] - centered[b]).T
-        variance = w @ gains**2 - (w @ gains) ** 2 / total[:, np.newaxis]
-        variance[variance <= 1e-12 * (squares[a] + squares[b])] = 0.0
-        result[block] = unit * np.sqrt(variance).T
-    return result
-
-
-def studentised(
-    differences: FloatArray, errors: FloatArray | float, room: float | FloatArray
-) -> FloatArray:
-    """Return differences divided by standard errors; 0 for 0/0."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = differences / errors
-    return np.where((np.abs(differences) <= room) & (np.asarray(errors) == 0.0), 0.0, t)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -860,17 +694,8 @@ def check_enough(options: PairOptions, n_pairs: int) -> None:
         needed = needed_resamples(options, n_pairs)
     if options.n_resamples >= needed:
         return
-    alike = options.n_alike
-    factor, in_groups = f"{options.tails * n_pairs * alike}", ""
-    if options.simultaneous:
-        factor = f"{alike}"
-    if alike > 1:
-        in_groups = f" in each of {alike} groups (adjust_over='all')"
-    if options.adjust == "by":
-        factor += " (1 + 1/2 + ...)"
     raise ValueError(
         f"n_resamples={options.n_resamples} cannot reach alpha={options.alpha:g} with"
-        f" adjust={options.adjust!r}: the smallest adjusted p-value for {n_pairs}"
-        f" pair{'s'[: n_pairs != 1]}{in_groups} is {factor}/(n_resamples + 1). Pass"
+        f" adjust={options.adjust!r} for {n_pairs * options.n_alike} tests. Pass"
         f" n_resamples={needed} or more, or None for the required number."
     )

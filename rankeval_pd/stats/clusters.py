@@ -53,9 +53,10 @@ from rankeval_pd.stats.proportions import Limits, alike_share, clopper_pearson, 
 # A. Obuchowski (1997), Nonparametric analysis of clustered ROC curve data, Biometrics 53.
 
 _CELLS_AT_ONCE = 2_000_000  # cells (list, cluster) in memory: 16 MB
-_LEAST, _LEAST_OF_RECALL = 4.0, 7.0  # minimum degrees of freedom, from simulations
-ADDED = 0.1  # fraction of a candidate's square; sufficient in simulated lists with one label
-_TINY = 1e-300
+# the smallest with which grouped lists cover in tests/simulations/clusters.csv and dependence.csv
+_LEAST, _LEAST_OF_RECALL = 4.0, 7.0  # minimum degrees of freedom
+ADDED = 0.1  # fraction of a candidate's square, which lists with one label need
+_TINY = 1e-300  # instead of a variance of 0 as a divisor
 _ROUNDING = 1e-7  # a smaller standard deviation of influences is a rounding error
 
 
@@ -478,7 +479,7 @@ class Agreement(NamedTuple):
     n: int  #: number of candidates used
 
 
-_RARE = 5.0
+_RARE = 5.0  # candidates of the rarer label (tests/simulations/annotators.csv)
 _NONE = Agreement(np.nan, np.nan, np.nan, 0)
 Disagreement = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 
@@ -593,6 +594,7 @@ def _with_interval(per_candidate: FloatArray, of: Disagreement, level: float) ->
     z = _z(np.where(known, ratio, 0.5 * observed / expected))
     squares = (z - z.mean()) ** 2
     error = np.sqrt((n - 1.0) / n * squares.sum())
+    # fewer if few candidates differ; chosen for the coverage in tests/simulations/annotators.csv
     freedom = 1.5 * squares.sum() ** 2 / max((squares**2).sum(), 1e-300) + 2.0
     margin = t_of(min(freedom, n - 1.0), level) * error
     middle = _z(observed / expected)

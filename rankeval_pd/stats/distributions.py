@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import scipy
 
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, at_most
 
 
 def broadcast_floats(*arrays: AnyArray | float) -> Sequence[FloatArray]:
@@ -87,6 +87,7 @@ def tails(i: AnyArray, total: AnyArray | float, positive: AnyArray | float, n: A
 
 _SUMS_AT_ONCE = 4096  # nine arrays of this size fit into the processor's cache
 _STRIDE = 8  # number of terms between two checks for convergence
+_MOST_TERMS = 2**22  # eight standard deviations, the relevant terms, in lists of up to 1e12
 _NEGLIGIBLE = 1e-18  # the sum ends when a term is smaller than this fraction of the sum
 _LOG_HALF = math.log(0.5)
 
@@ -124,7 +125,7 @@ def series_sum(
         term, total = np.ones_like(a), np.zeros(a.size)
         ratio, denominator = np.empty_like(a), np.empty_like(a)
         uniform = bool((weights == 1.0).all())
-        while active.size:
+        for _ in at_most(_MOST_TERMS // _STRIDE, "the sum of a series"):
             # add the next terms in place to all sums that have not converged
             for _ in range(_STRIDE):
                 if no_a:
@@ -153,6 +154,8 @@ def series_sum(
                 active, term, total = active[going], term[going], total[going]
                 a, b, c, d, weights = a[going], b[going], c[going], d[going], weights[going]
                 ratio, denominator = ratio[going], denominator[going]
+            if not active.size:
+                break
     return out.reshape(factors.shape[1:])
 
 
@@ -253,13 +256,18 @@ def deviance(x: FloatArray, mean: FloatArray, difference: FloatArray | None = No
 
 # ------------------------------------------------------------ Bisection over integers, for arrays
 
+# halvings of 2**53, the largest range of exact integers, and half as many growing steps before them
+MOST_PROBES = 53 + 27 + 2
+
 
 def first_true(
     predicate: Callable[[FloatArray], BoolArray], low: FloatArray, high: FloatArray
 ) -> FloatArray:
     """Return the smallest integer in [low, high] that satisfies the predicate, or high."""
     low, high = low.copy(), np.maximum(low, high)
-    while bool((low < high).any()):
+    for _ in at_most(MOST_PROBES, "the first integer of an interval"):
+        if not (low < high).any():
+            break
         middle = np.floor(0.5 * (low + high))
         result = predicate(middle)
         high = np.where((low < high) & result, middle, high)
@@ -281,7 +289,9 @@ def first_near(
     probe, step = np.clip(np.floor(guess), low, high), 1.0
     undecided = np.arange(low.size)
     below = np.zeros(low.shape, dtype=bool)
-    while undecided.size:
+    for _ in at_most(MOST_PROBES, "the integer near a guess"):
+        if not undecided.size:
+            break
         holds = predicate(probe, undecided)
         if step == 1.0:
             below = holds
@@ -492,6 +502,9 @@ Population = Finite | Infinite
 
 _NEGLIGIBLE_MASS = 1e-30  # probabilities cut off at the ends of a tilted distribution
 _TILT_TOLERANCE = 0.25  # in standard deviations or counts
+_MOST_TILTS = (
+    200  # Newton's method takes about ten steps, and bisection of a theta up to 1e5 seventy
+)
 
 
 def hypergeometric_laws(n: FloatArray, total: FloatArray, positive: FloatArray) -> FloatArray:
@@ -547,7 +560,7 @@ def _tilt(
     """Return a theta >= 0 whose tilted mean is near the count, and each log E exp(theta X)."""
     # Newton's method with bisection as a fallback: the derivative is the tilted variance
     low, high, theta = 0.0, np.inf, 0.0
-    while True:
+    for _ in at_most(_MOST_TILTS, "the tilt of a sum"):
         exponents = laws + theta * i
         largest = exponents.max(axis=1, keepdims=True)
         weights = np.exp(exponents - largest)
@@ -558,7 +571,7 @@ def _tilt(
         if abs(mean - count) <= max(_TILT_TOLERANCE * sd, _TILT_TOLERANCE) or (
             theta == 0.0 and mean >= count
         ):
-            return theta, largest[:, 0] + np.log(total)
+            break
         if mean < count:
             low = theta
         else:
@@ -571,6 +584,7 @@ def _tilt(
         most, theta = min(high, 2.0 * theta + 5.0), halfway
         if low < newton < most:
             theta = newton
+    return theta, largest[:, 0] + np.log(total)
 
 
 def _convolved(laws: FloatArray, times: IntArray) -> tuple[float, FloatArray]:

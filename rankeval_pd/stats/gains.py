@@ -18,7 +18,6 @@ from rankeval_pd.stats.differences import mean_p, of_margin, paired_p
 from rankeval_pd.stats.families import MaxT, level_of_each, max_t, simultaneous_limits
 from rankeval_pd.stats.item_gains import Draws, draws_of
 from rankeval_pd.stats.items import (
-    ENUMERATED,
     AnyItems,
     Items,
     PairOptions,
@@ -31,11 +30,9 @@ from rankeval_pd.stats.items import (
 from rankeval_pd.stats.proportions import held_back_t, t_of, transformed, widened_by_skewness
 from rankeval_pd.stats.two_by_two import paired_tails
 
-# -------------------------------------------------------------------------------------------------
-# Tests of pairs, for which :mod:`rankeval_pd.decisions.gains` decides, and their exact laws.
+# ---- Tests of pairs, for which :mod:`rankeval_pd.decisions.gains` decides, and their exact laws
 
 _WHOLE = 2**53  # float64 represents every integer up to this value
-METHODS = ("auto", "exact", "monte-carlo")
 Limits = tuple[FloatArray, FloatArray]
 
 
@@ -153,91 +150,39 @@ def lattices_of(
         for k, on in enumerate(listed):
             if on is not None and (on.reach > _WHOLE or (signs and on.signed_points > MOST_POINTS)):
                 listed[k] = None
-    small = signs and items.n_drawn <= ENUMERATED
-    if options.method == "exact" and None in listed and not small:
-        raise ValueError(_why_not_exact(items, options, bootstraps=not signs))
     return listed
 
 
-def _why_not_exact(items: AnyItems, options: PairOptions, *, bootstraps: bool) -> str:
-    if bootstraps and items.n_groups:
-        reason = "groups= draws clusters of varying sizes, which have no exact distribution"
-    elif items.unit is None:
-        reason = (
-            "an exact distribution exists for the metrics mean, sum and accuracy, if every item"
-            " has the same total"
-        )
-    else:
-        reason = (
-            "the differences for at least one pair are not multiples of a common step, or their"
-            " sum has more than a million possible values"
-        )
-    also = f", or for at most {ENUMERATED} items"
-    if bootstraps:
-        also = ""
-    return (
-        f"method='exact': {reason}{also}. Pass method='auto', which resamples if there is no exact"
-        " distribution."
-    )
-
-
 def as_p_says(
-    found: tuple[float, float],
-    gain: float,
-    p_two_sided: float,
-    near: FloatArray,
-    options: PairOptions,
-) -> tuple[float, float]:
-    """Return limits from draws, adjusted to agree with the p-value for a gain of 0.
+    found: tuple[Any, Any], gain: Any, p_two_sided: Any, near: FloatArray, options: PairOptions
+) -> Limits:
+    """Return limits from draws, adjusted to agree with the p-values for a gain of 0: (pair,).
 
     If 0 is rejected, a limit on the wrong side of 0 is replaced by the nearest drawn score
-    ``near``.
+    ``near``, (pair, trial).
     """
     low, high = found
-    rejected = p_two_sided <= (1.0 - options.two_tailed) * (1.0 + 1e-12)
-    if not rejected:
-        return min(low, 0.0), max(high, 0.0)
-    if gain > 0.0 and low <= 0.0:
-        low = float(near[near > 0.0].min(initial=gain))
-        high = max(low, high)
-    if gain < 0.0 and high >= 0.0:
-        high = float(near[near < 0.0].max(initial=gain))
-        low = min(low, high)
-    return low, high
-
-
-def as_each_p_says(
-    found: tuple[FloatArray, FloatArray],
-    gain: FloatArray,
-    p_two_sided: FloatArray,
-    near: FloatArray,
-    options: PairOptions,
-) -> tuple[FloatArray, FloatArray]:
-    """Return :func:`as_p_says` for many pairs: (pair,), near (pair, trial)."""
-    low, high = (limit.copy() for limit in found)
-    for k in range(gain.size):
-        limits = float(low[k]), float(high[k])
-        low[k], high[k] = as_p_says(limits, float(gain[k]), float(p_two_sided[k]), near[k], options)
-    return low, high
+    kept = np.logical_not(p_two_sided <= (1.0 - options.two_tailed) * (1.0 + 1e-12))
+    above = np.minimum(np.where(near > 0.0, near, np.inf).min(axis=-1), gain)
+    below = np.maximum(np.where(near < 0.0, near, -np.inf).max(axis=-1), gain)
+    low = np.where((gain > 0.0) & (low <= 0.0), above, low)
+    high = np.where((gain < 0.0) & (high >= 0.0), below, high)
+    low, high = np.fmin(low, high), np.fmax(low, high)
+    with_0 = np.minimum(found[0], 0.0), np.maximum(found[1], 0.0)
+    return np.where(kept, with_0[0], low), np.where(kept, with_0[1], high)
 
 
 def row_sd(gains: FloatArray) -> FloatArray:
-    """Return :func:`sd` of each row."""
+    """Return the standard deviation of the defined gains in each row."""
     result = np.asarray(gains.std(axis=1))
     for k in np.flatnonzero(np.isnan(result)):
-        result[k] = sd(gains[k])
+        known = gains[k][~np.isnan(gains[k])]
+        if known.size:
+            result[k] = known.std()
     return result
 
 
-def sd(gains: FloatArray) -> float:
-    """Return the standard deviation of the gains that are defined."""
-    known = gains[~np.isnan(gains)]
-    if not known.size:
-        return np.nan
-    return float(known.std())
-
-
-# ------------------------------------------------------ Tests of equivalence and non-inferiority
+# ---- Tests of equivalence and non-inferiority
 
 
 def margin_p(
@@ -300,8 +245,7 @@ def _not_worse_p(
     return paired_p(better, worse, n_items, margin, alpha)
 
 
-# -------------------------------------------------------------------------------------------------
-# Tests of pairs of systems with two crossed factors, such as item and annotator.
+# ---- Tests of pairs of systems with two crossed factors, such as item and annotator
 
 
 def refuse_crossed(items: object, what: str) -> None:
@@ -357,10 +301,7 @@ def student_limits(
     return gain - half, gain + half
 
 
-# -------------------------------------------------------------------------------------------------
-# The paired bootstrap of all pairs of systems (Berg-Kirkpatrick et al. 2012, section 2).
-
-PROPORTIONS = ("tango", "newcombe")  # intervals for paired proportions
+# ---- The paired bootstrap of all pairs of systems (Berg-Kirkpatrick et al. 2012, section 2)
 
 
 def bootstrap_tests(
@@ -379,16 +320,11 @@ def bootstrap_tests(
     """
     if isinstance(items, Items) and items.factors is not None:
         return crossed_tests(items, pairs, options)
-    if options.method == "exact" and items.seeds is not None:
-        raise ValueError(
-            "method='exact': with seeds=, the test is a t test, which has no exact version. Pass"
-            " method='auto'."
-        )
     theta, pairs, swapped = oriented(items, pairs, options)
-    if options.ci in PROPORTIONS and not items.binary:
+    if options.ci == "tango" and not items.binary:
         raise ValueError(
-            f"ci={options.ci!r} is an interval for paired proportions: every item must be 0 or 1,"
-            " with metric='accuracy' or 'mean' and without groups=. Pass ci='wild', or omit ci."
+            "ci='tango' is an interval for paired proportions: every item must be 0 or 1, with"
+            " metric='accuracy' or 'mean' and without groups=. Pass ci='wild', or omit ci."
         )
     if not options.ci and not items.binary:
         options = replace(options, ci=bootstrap.DUAL[options.event])
@@ -428,7 +364,7 @@ def bootstrap_tests(
         found = found._replace(limits_at=limits_at)
     if not options.simultaneous:
         return found
-    largest = _wild_max_t(draws) if signs else _resampled_max_t(draws)
+    largest = _wild_max_t(draws)
     return found._replace(largest=largest, together=_of_largest(draws, largest, rows))
 
 
@@ -551,19 +487,13 @@ def largest_of(
 
 def _of_largest(draws: Draws, largest: MaxT, rows: PairTests) -> Limits:
     """Return limits for the gains that the max-t test does not reject."""
-    error = rows.error
-    if draws.options.event == "wild" and draws.parametric is not None:
+    if draws.parametric is not None:
         return draws.parametric.limits_at(largest.critical)
-    added, lean = np.zeros(len(draws.pairs)), None
-    if draws.options.event == "wild":
-        added = widening(draws)
-        if draws.corrects:
-            lean = draws.spread.lean
-    else:
-        error = draws.own_errors
-    return with_proportions(
-        draws, simultaneous_limits(draws.gain, error, largest.critical, added, lean), error
-    )
+    lean = None
+    if draws.corrects:
+        lean = draws.spread.lean
+    limits = simultaneous_limits(draws.gain, rows.error, largest.critical, widening(draws), lean)
+    return with_proportions(draws, limits, rows.error)
 
 
 def with_proportions(draws: Draws, limits: Limits, error: FloatArray) -> Limits:
@@ -591,28 +521,12 @@ def _resampled_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
         return error, p, ordered, False
     gains = draws.scores[a] - draws.scores[b]
     size = float(max(draws.scale[a], draws.scale[b]))
-
-    centered = items.n_groups == 0 and items.unit is not None
-    count = partial(bootstrap.happened, event=options.event, scale=size, centered=centered)
+    count = partial(bootstrap.happened, event=options.event, scale=size)
     hits = better = count(gains, gain)
     if gain < 0.0:
         better = count(-gains, -gain)
     p, ordered = (bootstrap.monte_carlo(x, gains.size, options.event) for x in (hits, better))
-    return sd(gains), p, ordered, True
-
-
-def _resampled_max_t(draws: Draws) -> MaxT:
-    """Return max-t results, with each resample studentized by its own standard error."""
-    gains = draws.gain
-    room = 1e-12 * draws.scale[draws.pairs].max(axis=1)
-
-    def t_star(which: IntArray) -> FloatArray:
-        a, b = draws.pairs[which].T
-        moved = draws.scores[a] - draws.scores[b] - gains[which, np.newaxis]
-        return bootstrap.studentised(moved, draws.errors[which], room[which, np.newaxis])
-
-    t = bootstrap.studentised(gains, draws.own_errors, room)
-    return largest_of(draws, t_star, t, draws.options.n_resamples, every=False)
+    return row_sd(gains[np.newaxis])[0], p, ordered, True
 
 
 def _gain_limits(
@@ -632,9 +546,7 @@ def _gain_limits(
     varies = rows.error > 0.0  # without variation, the variance is unknown
     if options.ci != "wild":
         for k, on in enumerate(lattices):
-            if options.ci == "newcombe":
-                low[k], high[k] = _newcombe_limits(draws, k, options)
-            elif varies[k]:
+            if varies[k]:
                 low[k], high[k] = _gain_interval(draws, k, on, float(rows.doubled[k]), options)
         return low, high
     subsets, factor = draws.subsets, draws.level.unit * draws.level.weight
@@ -651,52 +563,28 @@ def _gain_limits(
         # on a lattice, agree with the exact distribution
         if signs and lattices[k] is not None and not subsets.every:
             near = factor * draws.turned(k) / np.maximum(subsets.weights, 1.0)
-            found, gain = (float(low[k]), float(high[k])), float(draws.gain[k])
-            low[k], high[k] = as_p_says(found, gain, float(rows.doubled[k]), near, options)
+            found, gain = (low[k], high[k]), draws.gain[k]
+            low[k], high[k] = as_p_says(found, gain, rows.doubled[k], near, options)
     if draws.corrects:
         return skewed_limits((low, high), draws, options)
     return low, high
 
 
-def _newcombe_limits(draws: Draws, k: int, options: PairOptions) -> tuple[float, float]:
-    """Return Newcombe's interval for the gain of one pair, from counts of 0/1 items."""
-    items, pair = draws.items, draws.pairs[[k]]
-    counts = items.both_right(pair), *better_counts(items, pair)
-    both, up, down = (int(count[0]) for count in counts)
-    cells = both, up, down, items.n_items - both - up - down
-    return differences.paired_newcombe(cells, options.two_tailed)
-
-
 def _gain_interval(
     draws: Draws, k: int, on: Lattice | None, p_two_sided: float, options: PairOptions
-) -> tuple[float, float]:
+) -> tuple[Any, Any]:
     """Return the interval for the gain of one pair from resampled or exact gains."""
     items, kind, (a, b) = draws.items, options.ci, draws.pairs[k]
     gain = float(draws.gain[k])
-    lean = np.empty(0)
-    if kind == "bca":
-        lean = draws.without[a] - draws.without[b]
     if options.event == "wild":
-        drawn_again = options
-        if options.method == "exact":  # applies only to random signs
-            drawn_again = replace(options, method="auto")
-        on = lattices_of(draws, drawn_again, [k], signs=False)[0]
+        on = lattices_of(draws, options, [k], signs=False)[0]
     if on is not None:
         law, step = DrawnSum(on.multiples, on.times), on.step * (items.unit or 1.0)
         gains = np.asarray(step * law.values, dtype=np.float64)
-        result = bootstrap.law_interval(
-            kind, gain, gains, law.law, level=options.two_tailed, without=lean
-        )
+        result = bootstrap.law_interval(kind, gain, gains, law.law, level=options.two_tailed)
     else:
         gains = draws.scores[a] - draws.scores[b]
-        result = bootstrap.interval(
-            kind,
-            gain,
-            gains,
-            level=options.two_tailed,
-            scale=float(max(draws.scale[a], draws.scale[b])),
-            without=lean,
-        )
+        result = bootstrap.interval(kind, gain, gains, level=options.two_tailed)
     if kind != bootstrap.DUAL[options.event]:
         return result
     # the interval and the p-value can disagree because of rounding, or if the number of resamples
@@ -717,15 +605,13 @@ def _drawn_chance(multiples: IntArray, times: IntArray, event: str) -> float:
     total = int(times @ multiples)
     if event == "strict":
         return law.tail(2 * total + 1)
-    # the mean of the resampled gains equals the gain, so no bias correction is needed
     if event == "zero":
         law, total = DrawnSum(-multiples, times), 0
     result = law.tail(2 * total)
     return result or float(2.0**-law.n)
 
 
-# -------------------------------------------------------------------------------------------------
-# Approximate randomization tests for all pairs of systems, by swapping item results.
+# ---- Approximate randomization tests for all pairs of systems, by swapping item results
 
 _SUMS_TOGETHER = 4_000_000  # number of sums scored at a time
 
@@ -823,7 +709,7 @@ def _swapped_rows(
     below, above = bootstrap.row_quantiles(gains, tails)
     limits = gain - above, gain - below
     doubled = np.minimum(1.0, 2.0 * ordered)
-    low, high = as_each_p_says(limits, gain, doubled, gain[:, np.newaxis] - gains, options)
+    low, high = as_p_says(limits, gain, doubled, gain[:, np.newaxis] - gains, options)
     error = row_sd(gains)
     varies = error > 0.0  # no interval without variation among the items
     low, high = np.where(varies, low, np.nan), np.where(varies, high, np.nan)
@@ -866,7 +752,6 @@ def _signed_row(on: Lattice | None, unit: float, gain: float, options: PairOptio
         np.asarray(size * law.values, dtype=np.float64),
         law.law,
         level=options.two_tailed,
-        without=np.empty(0),
     )
     error = size * on.size
     total = on.total
@@ -885,8 +770,7 @@ def _signed_row(on: Lattice | None, unit: float, gain: float, options: PairOptio
     return error, p, ordered, False, low, high
 
 
-# -------------------------------------------------------------------------------------------------
-# Functions for studies of pairs of systems: thresholds and agreement.
+# ---- Functions for studies of pairs of systems: thresholds and agreement
 
 
 def order_limits(values: FloatArray, quantile: float, level: float) -> tuple[float, float]:
@@ -943,38 +827,12 @@ def percentile_limits(samples: FloatArray, level: float) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def agreement(
-    p: ArrayLike, n_items: ArrayLike, n_items_other: ArrayLike, shrinkage: ArrayLike = 1.0
-) -> FloatArray:
+def agreement(p: ArrayLike, n_items: ArrayLike, n_items_other: ArrayLike) -> FloatArray:
     """Return how often a gain has the same sign on other items from the same distribution.
 
-    ``shrinkage`` is B, the fraction of the variance of gains that is due to true gains. Given a
-    gain g with standard error s, the true gain is normal with mean B g and variance B s².
+    Given a gain g with standard error s, the true gain is normal with mean g and variance s².
     """
     from scipy.special import ndtr, ndtri
 
-    z, b = -ndtri(np.asarray(p, dtype=float)), np.asarray(shrinkage, dtype=float)
-    noise = np.sqrt(b + np.true_divide(n_items, n_items_other))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        result = ndtr(b * z / noise)
-    return np.asarray(np.where((b == 0.0) & ~np.isnan(z), 0.5, result))
-
-
-def shrinkage(gains: FloatArray, errors: FloatArray) -> FloatArray:
-    """Return, for each pair, the fraction of the gain's variance that is due to true gains.
-
-    The variance of true gains around 0 is estimated by the method of moments.
-    """
-    known, variance = ~(np.isnan(gains) | np.isnan(errors)), np.nan
-    if known.any():
-        variance = max(0.0, float(np.mean(gains[known] ** 2 - errors[known] ** 2)))
-    with np.errstate(invalid="ignore"):
-        result = variance / (variance + errors**2)
-    return np.where(errors == 0.0, 1.0, result)
-
-
-def normal_quantile(share: float) -> float:
-    """Return the normal quantile with an upper tail probability of alpha."""
-    from scipy.special import ndtri
-
-    return float(-ndtri(share))
+    noise = np.sqrt(1.0 + np.true_divide(n_items, n_items_other))
+    return np.asarray(ndtr(-ndtri(np.asarray(p, dtype=float)) / noise))

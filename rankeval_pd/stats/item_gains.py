@@ -11,10 +11,9 @@ import numpy as np
 from rankeval_pd.stats import bootstrap
 from rankeval_pd.stats import items as resamples
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.bootstrap import Lattice, lattice, off_lattice
+from rankeval_pd.stats.bootstrap import Lattice, lattice
 from rankeval_pd.stats.differences import critical_of, mixed_tail, restricted_share, tango
 from rankeval_pd.stats.items import (
-    ENUMERATED,
     AnyItems,
     ContributionLevel,
     ContributionSpread,
@@ -31,7 +30,6 @@ from rankeval_pd.stats.items import (
     nearly_normal,
     quiet,
     scores_of,
-    signs_rank,
     sums_of_squares,
 )
 from rankeval_pd.stats.proportions import (
@@ -60,6 +58,7 @@ from rankeval_pd.stats.two_by_two import paired_boschloo
 # dependent answers). For other differences, tail probabilities are computed at the most likely
 # ratios with this difference.
 
+# chosen for the size of the tests in tests/simulations/ratios.csv
 FEW_ANSWERS = 10  #: minimum number of guesses for which the error rate of the test is at most alpha
 LEAST_ANSWERS = 5  #: number of guesses below which there is no test
 Limits = tuple[FloatArray, FloatArray]
@@ -349,8 +348,7 @@ def _nearly_normal(
     return np.array([ndtr(-z[0]), ndtr(z[1])])
 
 
-# -------------------------------------------------------------------------------------------------
-# Tests and intervals for gains between systems trained with several seeds.
+# ---- Tests and intervals for gains between systems trained with several seeds
 
 
 class SeedGains(ParametricGains):
@@ -428,8 +426,7 @@ class SeedGains(ParametricGains):
         return float(np.median(wider))
 
 
-# -------------------------------------------------------------------------------------------------
-# Draws of items, from this process or from the workers that store the items.
+# ---- Draws of items, from this process or from the workers that store the items
 
 
 _EVERY = 2**16  # largest number of subsets that are always enumerated
@@ -448,8 +445,7 @@ class Draws:
         self.student_factor = float(np.sqrt(items.n_drawn / (items.n_drawn - 1.0)))
         #: whether to enumerate all subsets of the items or clusters
         self.every = items.seeds is None and options.method != "monte-carlo"
-        if options.method != "exact" or items.n_drawn > ENUMERATED:
-            self.every &= items.n_drawn < max(_EVERY, options.n_resamples).bit_length()
+        self.every &= items.n_drawn < max(_EVERY, options.n_resamples).bit_length()
         #: whether to correct for skewness, which is unnecessary for 0/1 items
         self.corrects = options.skewness and not items.binary
 
@@ -459,13 +455,7 @@ class Draws:
             return self._binary_lattices(which)
         values = self.items.drawn if drawn else self.items.statistics
         values = self.items.sign * values[..., 0]
-        result: list[Lattice | None] = [None] * which.size
-        for block in bootstrap.pair_blocks(np.arange(which.size), values.shape[1]):
-            a, b = self.pairs[which[block]].T
-            differences = values[a] - values[b]
-            for row in np.flatnonzero(~off_lattice(differences)).tolist():
-                result[block[row]] = lattice(differences[row])
-        return result
+        return [lattice(values[a] - values[b]) for a, b in self.pairs[which]]
 
     def _binary_lattices(self, which: IntArray) -> list[Lattice | None]:
         up, down = better_counts(self.items, self.pairs[which])
@@ -558,43 +548,6 @@ class Draws:
         return sums.reshape(-1, systems, width)
 
     @cached_property
-    def scores(self) -> FloatArray:
-        """Resampled scores (system, resample), oriented so that larger is better."""
-        return self._resampled[0]
-
-    @property
-    def ranked_scores(self) -> FloatArray:
-        """Resampled scores for ranks: (system, resample)."""
-        plain = self.items.seeds is None and self.parametric is None and not self.items.binary
-        if not plain or not signs_rank(self.items.n_drawn, self.options):
-            return self.scores
-        moved = self.subsets.weights / self.level.weight * self.level.sums[:, np.newaxis]
-        return self.theta[:, np.newaxis] + 2.0 * self.level.unit * (moved - self.subsets.values)
-
-    @cached_property
-    def errors(self) -> FloatArray:
-        """The standard error of each pair's gain in each resample: (pair, resample)."""
-        result = self._resampled[1]
-        assert result is not None
-        return result
-
-    @cached_property
-    def own_errors(self) -> FloatArray:
-        """The standard error of each pair's gain, computed as for resamples: (pair,)."""
-        drawn = self.items.drawn
-        once, sums = np.ones((1, drawn.shape[1])), drawn.sum(axis=1)[np.newaxis]
-        return np.asarray(self._with_seeds(self._errors_of(once, sums))[:, 0])
-
-    def _errors_of(self, weights: AnyArray, sums: FloatArray) -> FloatArray:
-        """Return standard errors (pair, resample) for weights (resample, item)."""
-        items, drawn = self.items, self.items.drawn
-        if items.unit is not None:
-            return bootstrap.mean_errors(weights, drawn[..., 0], self.pairs, items.unit)
-        return bootstrap.standard_errors(
-            weights, sums, drawn, items.score, self.pairs, items.drawn_strata
-        )
-
-    @cached_property
     def _together(self) -> FloatArray:
         """The number of items that both systems answer correctly: (system, system)."""
         size = self.items.n_systems
@@ -609,59 +562,37 @@ class Draws:
         return bootstrap.Subsets(drawn[:, :-1].T, drawn[:, -1], every=False)
 
     @cached_property
-    def _resampled(self) -> tuple[FloatArray, FloatArray | None]:
+    def scores(self) -> FloatArray:
+        """Resampled scores (system, resample), oriented so that larger is better."""
         if nearly_normal(self.items.binary, self.items.n_items, self.options):
             n = self.items.n_items
             spread = (self._together / n - np.outer(self.theta, self.theta)) / n
-            return resamples.normal_draws(self.theta, spread, self.options).T, None
-        return self._drawn_scores()
+            return resamples.normal_draws(self.theta, spread, self.options).T
+        scores, seeds = self.items.sign * self._drawn_scores(), self.items.seeds
+        if seeds is None:
+            return scores
+        trained = resamples.t_draws(seeds.freedom, self.options).T
+        return scores + seeds.error[:, np.newaxis] * trained
 
-    def _drawn_scores(self) -> tuple[FloatArray, FloatArray | None]:
+    def _drawn_scores(self) -> FloatArray:
         items, drawn, options = self.items, self.items.drawn, self.options
         chunks = resamples.count_chunks(
             drawn.shape[1], options.n_resamples, options.seed, items.drawn_strata
         )
-        scores, errors = np.empty((len(drawn), options.n_resamples)), None
-        if options.studentises:
-            errors = np.empty((len(self.pairs), options.n_resamples))
+        scores = np.empty((len(drawn), options.n_resamples))
         whole, start = WholeColumns(resamples.statistic_columns(drawn), drawn.shape[1]), 0
         for weights in chunks:
-            rows = slice(start, start + len(weights))
             sums = whole.floats(whole.sums(weights)).reshape(-1, len(drawn), drawn.shape[2])
-            scores[:, rows] = items.score(sums).T
-            if errors is not None:
-                errors[:, rows] = self._errors_of(weights, sums)
+            scores[:, start : start + len(weights)] = items.score(sums).T
             self.step(len(weights))
             start += len(weights)
-        if errors is not None:
-            errors = self._with_seeds(errors)
-        return items.sign * scores + self.trained, errors
-
-    @cached_property
-    def trained(self) -> FloatArray | float:
-        """The deviations of scores in other training runs, (system, resample); 0 without seeds."""
-        seeds, options = self.items.seeds, self.options
-        if seeds is None:
-            return 0.0
-        return np.asarray(seeds.error[:, np.newaxis] * resamples.t_draws(seeds.freedom, options).T)
-
-    def _with_seeds(self, errors: FloatArray) -> FloatArray:
-        """Return standard errors (pair, ...) including the variation across seeds."""
-        if self.items.seeds is None:
-            return errors
-        variance = (self.items.seeds.error[self.pairs] ** 2).sum(axis=1)
-        return np.asarray(np.sqrt(errors**2 + variance[:, np.newaxis]))
+        return scores
 
     @cached_property
     def scale(self) -> FloatArray:
         """The scale of each system's scores, for tests of equality."""
         largest = np.fmax.reduce(np.abs(self.scores), axis=1, initial=0.0)
         return np.asarray(np.fmax(np.abs(self.theta), largest))
-
-    @cached_property
-    def without(self) -> FloatArray:
-        """The leave-one-out scores for each item or cluster."""
-        return self.items.sign * resamples.leave_one_out(self.items.drawn, self.items.score)
 
     def turned(self, which: AnyArray | int) -> FloatArray:
         """Return sums of contributions over subsets with flipped signs: (pair, subset)."""
@@ -701,9 +632,9 @@ class Draws:
         return ratio_sums(self.items.statistics, form, self.pairs)
 
 
-_FEW_GROUPS = 10  # with fewer groups, the correlation between gain and size is unknown
+# chosen for warnings if, and only if, tests are liberal in tests/simulations/skewness.csv
 _FEW = 30  # skewness is checked up to this number of items
-_SKEWED = 1.4, 0.02  # increase per item
+_SKEWED = 1.4, 0.02  # largest skewness that needs no warning, and its increase per item
 _TAIL = 1.5  # start of the tail, in standard deviations from the mean
 _AGAINST = 0.9  # standard errors between 0 and the mean of items outside the tail
 
@@ -739,6 +670,8 @@ def skewed(items: AnyItems, pairs: IntArray, options: PairOptions) -> bool:
     return bool((varies & (lopsided | flat[pairs].any(axis=1))).any())
 
 
+# chosen for the warnings of "moving" groups in tests/simulations/dependence.csv
+_FEW_GROUPS = 10  # with fewer groups, the correlation between gain and size is unknown
 _UNEVEN = 1.4  # ratio of groups to effective groups above which a few groups dominate the mean
 _MOVES = 0.05  # p-value for the correlation between the size and the mean gain of a group
 

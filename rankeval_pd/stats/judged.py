@@ -21,8 +21,9 @@ from rankeval_pd.stats.ranking import Ranking
 # The last axis contains sums over a set: candidates, judged candidates, and judged true positives,
 # and then the same per stratum, or sums weighted by inverse probabilities of being judged.
 
-_COUNTS = 3
-_LEAST = 4.0  # clusters that contain positives; sufficient in simulations of average precision
+_COUNTS = 3  # candidates, judged candidates, and judged true positives
+_HALVINGS = 60  # a bracket of length 1 shrinks to 1e-18, less than a rounding error
+_LEAST = 4.0  # clusters that contain positives (tests/simulations/second_audit_rankings.csv)
 MOST_STRATA = 12  # with more different probabilities, use weights instead of strata
 
 
@@ -192,7 +193,7 @@ def _share_edge(
 ) -> FloatArray:
     """Return the r at which the lower (-1) or upper (+1) limit changes sign."""
     low, high = np.zeros(middle.shape), np.ones(middle.shape)
-    for _ in range(60):
+    for _ in range(_HALVINGS):
         r = 0.5 * (low + high)
         spread = np.hypot((1.0 - r) * (near - middle), r * (far - rest))
         positive = (1.0 - r) * middle - r * rest + sign * spread > 0.0
@@ -290,7 +291,7 @@ def apart_share(judged: BoolArray, cluster: IntArray) -> float:
 # Unjudged candidates of a partly judged cluster add only the error of sampling individual
 # candidates. The interval is Wilson's for the effective number of judged candidates, or Student's.
 
-_BOTH = 1.4  # factor for a region's degrees of freedom; sufficient in simulations of differences
+_BOTH = 1.4  # factor for a region's degrees of freedom (tests/simulations/judged_clusters.csv)
 
 Sets = Sequence[tuple[float, IntArray]]
 """Sets of nested lists: a sign, and for each candidate the first list that contains it."""

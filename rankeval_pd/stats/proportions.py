@@ -11,7 +11,14 @@ import numpy as np
 import scipy
 
 from rankeval_pd.stats import distributions
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, silent_division
+from rankeval_pd.stats._types import (
+    AnyArray,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    at_most,
+    silent_division,
+)
 from rankeval_pd.stats.distributions import broadcast_floats
 
 # ---------------------------------------------------------------------- Intervals for a proportion
@@ -57,7 +64,9 @@ jeffreys = partial(_beta_limits, lower=_JEFFREYS, upper=_JEFFREYS)
 
 
 _LAST_STEP = 1e-5  # after a Halley step of this size the error is below 1e-15
+_MOST_STEPS = 400  # about five are usual; from 1e-300 to 1 - 1e-300, with the longest, 346
 _LONGEST_STEP = 4.0  # largest step in logits, to avoid overshooting on flat tails
+_NEAR_ONE = 1e-9  # if 1 - p is smaller, p has too few digits for steps of 1e-5
 _HALLEY_RANGE = 1.0  # farther away in log tail, use Newton's method, which never diverges
 
 
@@ -137,10 +146,13 @@ def beta_logits(tp: FloatArray, fp: FloatArray, wanted: BetaTail) -> FloatArray:
     active = np.flatnonzero(np.isfinite(x))
     a, b = a[active], b[active]
     log_beta = scipy.special.betaln(a, b)
-    for _ in range(100):
+    for _ in at_most(_MOST_STEPS, "a beta quantile"):
         now = x[active]
         p, q = scipy.special.expit(now), scipy.special.expit(-now)
         area = np.asarray(at_zero(a, b, p), dtype=float)
+        far = q < _NEAR_ONE
+        if far.any():
+            area[far] = at_one(b[far], a[far], q[far])
         successes, trials, share = b, a, q  # I_p(a, b) is the upper tail of Beta(b, a) at q
         if wanted.upper:
             successes, trials, share = a, b, p
@@ -172,8 +184,9 @@ def beta_logits(tp: FloatArray, fp: FloatArray, wanted: BetaTail) -> FloatArray:
     return x
 
 
-# if a or b is below the first number, quantiles can be closer to 0 or 1 than the second
-_FRACTION_OF_SUCCESS, _LEAST_QUANTILE = 0.05, 1e-300
+# for a or b from the first number on, quantiles are not closer to 0 or 1 than the second: at the
+# smallest tail, 5.5e-17, this holds from 0.0542 on
+_FRACTION_OF_SUCCESS, _LEAST_QUANTILE = 0.06, 1e-300
 # if a is at most the first and b at least the second number, sum the tail term by term
 _FEW_TERMS, _MANY_TRIALS = 64.0, 1e6
 
@@ -237,7 +250,7 @@ INTERVALS: dict[str, Callable[[AnyArray, AnyArray, float], Limits]] = {
 # the same small parameter, but its coefficients are expensive functions of a/b.
 
 LEAST_EXPANDED = 100.0  #: smallest a and b for which the polynomial is used
-_DEGREE = 10
+_DEGREE = 10  # residuals at a level of 1 - 1e-10 are then 2e-13, with 8 powers 1e-11
 _GRID_POINTS = 16  # number of grid points in each direction
 _WORST_RESIDUAL = 2e-13  # largest acceptable absolute error of a logit
 _QUANTILES_AT_ONCE = 1 << 14  # a few arrays of this size fit into the processor's cache
@@ -287,6 +300,17 @@ def quantile_of(freedom: FloatArray, level: float | FloatArray) -> FloatArray:
     endless = np.isinf(freedom)
     normal = -scipy.special.ndtri((1.0 - np.asarray(level)) / 2.0)
     return np.where(endless, normal, t_of(np.where(endless, 1.0, freedom), level))
+
+
+def p_of_t(statistic: FloatArray, freedom: FloatArray | float, alternative: str) -> FloatArray:
+    """Return the p-value of a t statistic, or of z if ``freedom`` is infinite."""
+    far = {"two-sided": -np.abs(statistic), "greater": -statistic, "less": statistic}[alternative]
+    endless = np.isinf(freedom)
+    student = scipy.special.stdtr(np.where(endless, 1.0, freedom), far)
+    tail = np.where(endless, scipy.special.ndtr(far), student)
+    if alternative == "two-sided":
+        tail = 2.0 * tail
+    return np.asarray(tail, dtype=float)
 
 
 # ------------------------------------------ Overdispersion, and the fit of the normal distribution
@@ -388,6 +412,9 @@ def goodness_of_fit(
 # mean to the observed pair. No tail is a difference, so small tails are accurate.
 
 _REACH = 14.0  # standard deviations on each side; probabilities farther out are below 1e-40
+# about six steps are usual; any tilt yields the tail, but near the pair it loses no digits
+_MOST_TILTS = 100
+_MOST_SHORTER = 40  # halvings after which a step is a rounding error
 _NEGLIGIBLE_LOG = -60.0  # logarithm of negligible terms
 _CELLS_AT_ONCE = 500_000  # number of cells (angle of the failures, angle of the sum) in memory
 
@@ -486,7 +513,7 @@ def _tail_probability(kinds: list[_SizeClass], observed: int, total: int, positi
     if observed > tilted.mean[0]:  # tilt only for small tails above the mean
         # find the tilt with the desired means by Newton's method on a convex function
         middle, wanted = observed, np.array([observed, positive], dtype=float)
-        for _ in range(100):
+        for _ in range(_MOST_TILTS):
             away = wanted - tilted.mean
             if (np.abs(away) < 1e-3 * np.sqrt(np.diag(tilted.covariance) + 1e-12)).all():
                 break
@@ -496,7 +523,7 @@ def _tail_probability(kinds: list[_SizeClass], observed: int, total: int, positi
             step *= min(1.0, 2.0 / max(abs(step[0]), 1e-300))
             # halve the step while it increases the objective log_norm - tilt . wanted
             before = tilted.log_norm - tilt @ wanted
-            for _ in range(40):
+            for _ in range(_MOST_SHORTER):
                 there = _tilted_law(kinds, tilt + step)
                 if there.log_norm - (tilt + step) @ wanted <= before:
                     break

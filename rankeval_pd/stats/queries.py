@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -55,6 +56,10 @@ class Retrieved(Judgments):
     block_start: IntArray  #: number of documents in the query with a higher score
     block_size: IntArray  #: number of documents in the query with this score
     heads: IntArray  #: starts of the blocks of equal scores among all documents, by query
+
+    def in_order(self) -> Retrieved:
+        """Return the documents in the order in which ties were broken, without blocks."""
+        return replace(self, block_start=self.rank, block_size=np.ones_like(self.rank))
 
     def beyond(self, cutoff: int | None) -> IntArray:
         """Return the number of documents beyond the cutoff that tie with the last one: (query)."""
@@ -171,8 +176,6 @@ def _descending32(score: FloatArray) -> np.ndarray[tuple[int, ...], np.dtype[np.
 # The values match those of trec_eval to the last bit: sums are added in rank order, and logarithms
 # come from the C library. An undefined metric, such as recall without positives, is NaN.
 
-_INFAP_EPSILON = 0.00001  # smoothing of inferred AP, as in trec_eval
-
 
 class MetricRequest(NamedTuple):
     """A metric with its parameters."""
@@ -236,60 +239,112 @@ def tie_blocks(run: MetricRun) -> TieBlocks:
     return TieBlocks(query[heads], start[heads], retrieved.block_size[rows[heads]], hits, before)
 
 
-def _set_measure(run: MetricRun) -> FloatArray:
-    """Return precision, success, recall or F1 at k; missing documents count as negatives.
+# Metrics are means over the orders of equal scores. With a tie-breaking order, every document is a
+# block of its own (:meth:`Retrieved.in_order`). In a block of m documents with r positives, each
+# position has one with probability r/m; given this, any other position has one with probability
+# (r - 1)/(m - 1) (McSherry and Najork 2008).
 
-    Success is 1 if a positive is among the first k, and F1 is 2 tp / (k + positives).
-    """
-    tp, k = run.retrieved.tally(run.hit & run.within), run.request.cutoff or 0
-    if run.request.metric == "P":
-        return np.asarray(tp / float(k or 1))
-    if run.request.metric == "Success":
-        return (tp > 0).astype(float)
-    total = run.positives
-    if run.request.metric == "R":
-        return ratio_or_nan(tp, total)
-    return np.asarray(2.0 * tp / (k + total))
+_CELLS_AT_ONCE = 2_000_000  # cells (block, position) in memory: 16 MB per array
 
 
-def _average_precision(run: MetricRun) -> FloatArray:
-    """Return average precision, with a precision of 0 for positives not retrieved."""
-    found = run.retrieved.running(run.hit)
-    total = run.retrieved.add(found / (run.retrieved.rank + 1.0), run.hit & run.within)
-    return ratio_or_nan(total, ap_norm(run))
+def _reach(run: MetricRun) -> int:
+    """Return the cutoff, or the last rank that a judged document can take."""
+    last = int((run.retrieved.block_start + run.retrieved.block_size).max(initial=0))
+    if run.request.cutoff is None:
+        return last
+    return min(run.request.cutoff, last)
 
 
-def ap_norm(run: MetricRun) -> IntArray:
-    """Return the denominator of average precision: positives, or min(k, positives)."""
-    total = run.positives
-    if run.request.norm != "min":
-        return total
-    return np.minimum(total, run.request.cutoff or total)
+def _mean_count(retrieved: Retrieved, which: BoolArray, cutoff: IntArray | int) -> FloatArray:
+    """Return the mean number of chosen documents above the cutoff in each query."""
+    # a document is above the cutoff with the same probability as a random position in its block
+    within = np.clip(cutoff - retrieved.block_start, 0, retrieved.block_size)
+    return retrieved.add(within / retrieved.block_size, which)
 
 
-def _interpolated_precision(run: MetricRun) -> FloatArray:
-    """Return the largest precision at this recall or above; 0 if no list has this recall."""
-    retrieved, hit, total = run.retrieved, run.hit, run.positives
-    needed = (run.request.level * total + 0.9).astype(np.int64)  # rounding as in trec_eval
-    found = retrieved.running(hit)
-    reached = hit & (found >= needed[retrieved.query])
-    result = np.zeros(retrieved.n_queries)
-    np.maximum.at(result, retrieved.query[reached], (found / (retrieved.rank + 1.0))[reached])
-    enough = retrieved.tally(hit) >= needed
-    return np.where(total > 0, np.where(enough, result, 0.0), np.nan)
+def _hits(run: MetricRun) -> FloatArray:
+    """Return the mean number of positives among the first k in each query."""
+    return _mean_count(run.retrieved, run.hit, _reach(run))
 
 
-def _reciprocal_rank(run: MetricRun) -> FloatArray:
-    """Return 1 over the rank of the first positive; 0 without a positive."""
-    first = run.hit & run.within & (run.retrieved.running(run.hit) == 1)
-    return run.retrieved.add(1.0 / (run.retrieved.rank.astype(float) + 1.0), first)
+def _precision(run: MetricRun) -> FloatArray:
+    """Return precision at k; missing documents count as negatives."""
+    return np.asarray(_hits(run) / float(run.request.cutoff or 1))
+
+
+def _recall(run: MetricRun) -> FloatArray:
+    """Return recall at k."""
+    return ratio_or_nan(_hits(run), run.positives)
+
+
+def _f1(run: MetricRun) -> FloatArray:
+    """Return F1 at k, 2 tp / (k + positives)."""
+    return np.asarray(2.0 * _hits(run) / ((run.request.cutoff or 0) + run.positives))
 
 
 def _r_precision(run: MetricRun) -> FloatArray:
     """Return precision at k = number of positives."""
-    retrieved, total = run.retrieved, run.positives
-    hit = run.hit & (retrieved.rank < total[retrieved.query])
-    return ratio_or_nan(retrieved.tally(hit), total)
+    total, cutoff = run.positives, run.positives[run.retrieved.query]
+    return ratio_or_nan(_mean_count(run.retrieved, run.hit, cutoff), total)
+
+
+def judged_share(run: MetricRun) -> FloatArray:
+    """Return the fraction of judged documents among the first k (or fewer).
+
+    A grade below 0 marks an unjudged document.
+    """
+    retrieved, size = run.retrieved, run.retrieved.size
+    if run.request.cutoff is not None:
+        size = np.minimum(size, run.request.cutoff)
+    known = retrieved.grade >= 0.0
+    return ratio_or_nan(_mean_count(retrieved, known, size[retrieved.query]), size)
+
+
+def _average_precision(run: MetricRun) -> FloatArray:
+    """Return average precision, with a precision of 0 for positives not retrieved.
+
+    After s documents, b of them positive, position i of a block has a positive with probability
+    r/m, and then b + 1 + (i - s - 1) beside positives up to i are expected, with beside = (r -
+    1)/(m - 1). Over i, their sum is (b + 1 - beside (s + 1)) times the harmonic sum, plus beside
+    times the positions.
+    """
+    block, reach = tie_blocks(run), _reach(run)
+    start = block.start.astype(float)
+    within = np.maximum(np.minimum(block.start + block.size, reach) - block.start, 0)
+    harmonic = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1.0, reach + 1.0))])
+    first = np.minimum(block.start, reach)
+    inverse = harmonic[first + within] - harmonic[first]
+    beside = (block.hits - 1) / np.maximum(block.size - 1, 1)
+    result = (block.before + 1 - beside * (start + 1.0)) * inverse + beside * within
+    # differences of sums are not exact for one position
+    result = np.where(within == 1, (block.before + 1) / (start + 1.0), result)
+    found = sums_by_query(block.query, result * block.hits / block.size, run.judged.n_queries)
+    total = run.positives
+    if run.request.norm == "min":
+        total = np.minimum(total, run.request.cutoff or total)
+    return ratio_or_nan(found, total)
+
+
+def _mean_weight(retrieved: Retrieved, weights: FloatArray) -> FloatArray:
+    """Return the mean weight over the positions that each document can take.
+
+    ``weights`` are indexed by rank from 0. The weight is 0 after the last element.
+    """
+    # the sum over a block is the difference between two cumulative sums
+    total = np.concatenate([[0.0], np.cumsum(weights)])
+    start = np.minimum(retrieved.block_start, weights.size)
+    end = np.minimum(retrieved.block_start + retrieved.block_size, weights.size)
+    # use the weight directly for a block of one document, because subtracting sums is inexact
+    alone = retrieved.block_size == 1
+    single = np.concatenate([weights, [0.0]])[start]
+    return np.where(alone, single, (total[end] - total[start]) / retrieved.block_size)
+
+
+def _rank_biased_precision(run: MetricRun) -> FloatArray:
+    """Return rank-biased precision, for a reader with a fixed probability of continuing."""
+    p = run.request.persistence
+    weights = (1.0 - p) * p ** np.arange(_reach(run), dtype=float)
+    return run.retrieved.add(_mean_weight(run.retrieved, weights), run.hit)
 
 
 @lru_cache(maxsize=4)
@@ -315,7 +370,7 @@ def gains(request: MetricRequest, grade: FloatArray) -> FloatArray:
         return np.exp2(above) - 1.0 if request.exponential else above
 
 
-def ideal_gain(run: MetricRun) -> FloatArray:
+def _ideal_gain(run: MetricRun) -> FloatArray:
     """Return the discounted gain of an ideal ranking of all judged documents."""
     request, judged, _ = run
     gain = gains(request, judged.grade)
@@ -331,14 +386,61 @@ def ideal_gain(run: MetricRun) -> FloatArray:
 
 def _dcg(run: MetricRun) -> FloatArray:
     """Return the sum of gains divided by log ranks; for nDCG, relative to an ideal ranking."""
-    request, _, retrieved = run
-    gain = gains(request, retrieved.grade)
-    keep = (gain > 0.0) & run.within
-    discount = rank_discounts(int(retrieved.rank.max(initial=0)))
-    result = retrieved.add(gain / discount[retrieved.rank], keep)
-    if request.metric == "DCG":
+    retrieved, reach = run.retrieved, _reach(run)
+    discount = rank_discounts(reach)[:reach]
+    mean = _mean_weight(retrieved, 1.0 / discount)
+    own = np.append(discount, np.inf)[np.minimum(retrieved.block_start, reach)]
+    gain = gains(run.request, retrieved.grade)
+    gain = np.where(retrieved.block_size == 1, gain / own, gain * mean)
+    result = retrieved.add(gain, gain > 0.0)
+    if run.request.metric == "DCG":
         return result
-    return ratio_or_nan(result, ideal_gain(run))
+    return ratio_or_nan(result, _ideal_gain(run))
+
+
+def _first_hit_mean(run: MetricRun, weights: FloatArray) -> FloatArray:
+    """Return the mean weight at the first positive's rank in each query; 0 after the last rank."""
+    block, weights = tie_blocks(run), np.append(weights, 0.0)
+    block = TieBlocks(*map(itemgetter(block.before == 0), block))  # with the first positive
+    result = np.empty(block.query.size)
+    # positions that the first positive can take; blocks of similar width share a table
+    width = np.maximum(block.size - block.hits + 1, 1)
+    order = np.argsort(width, kind="stable")
+    step = max(1, _CELLS_AT_ONCE // int(width.max(initial=1)))
+    for low in range(0, order.size, step):
+        rows = order[low : low + step]
+        place = np.arange(int(width[rows].max()))
+        m, r = (x[rows, np.newaxis].astype(float) for x in (block.size, block.hits))
+        # (block, position): P(positive here | none before) times P(none before)
+        left = np.maximum(m - place, 1.0)
+        here = np.clip(r / left, 0.0, 1.0)
+        not_before = np.cumprod(1.0 - here, axis=1)
+        chance = here * np.concatenate([np.ones((rows.size, 1)), not_before[:, :-1]], axis=1)
+        rank = np.minimum(block.start[rows, np.newaxis] + place, weights.size - 1)
+        result[rows] = (chance * weights[rank]).sum(axis=1)
+    return sums_by_query(block.query, result, run.judged.n_queries)
+
+
+def _reciprocal_rank(run: MetricRun) -> FloatArray:
+    """Return 1 over the rank of the first positive; 0 without a positive."""
+    return _first_hit_mean(run, 1.0 / np.arange(1.0, _reach(run) + 1.0))
+
+
+def _success(run: MetricRun) -> FloatArray:
+    """Return whether a positive is among the first k, or the probability."""
+    return _first_hit_mean(run, np.ones(_reach(run)))
+
+
+def _interpolated_precision(run: MetricRun) -> FloatArray:
+    """Return the largest precision at this recall or above; 0 if no list has this recall."""
+    retrieved, hit, total = run.retrieved, run.hit, run.positives
+    needed = (run.request.level * total + 0.9).astype(np.int64)  # rounding as in trec_eval
+    found = retrieved.running(hit)
+    reached = hit & (found >= needed[retrieved.query])
+    result = np.zeros(retrieved.n_queries)
+    np.maximum.at(result, retrieved.query[reached], (found / (retrieved.rank + 1.0))[reached])
+    enough = retrieved.tally(hit) >= needed
+    return np.where(total > 0, np.where(enough, result, 0.0), np.nan)
 
 
 def _bpref(run: MetricRun) -> FloatArray:
@@ -351,32 +453,6 @@ def _bpref(run: MetricRun) -> FloatArray:
     with silent_division():
         share = np.where(above > 0, 1.0 - above / most[retrieved.query].astype(float), 1.0)
     return ratio_or_nan(retrieved.add(share, run.hit), total)
-
-
-def _inferred_ap(run: MetricRun) -> FloatArray:
-    """Return inferred average precision; grades below 0 mark unjudged pool documents.
-
-    The expected precision at a positive at rank j + 1 is 1/(j + 1) + j/(j + 1) A B. A is the
-    fraction of the documents above this rank that are in the pool, and B is the fraction of the
-    judged documents above this rank that are positive (Yilmaz and Aslam 2006).
-    """
-    retrieved, hit = run.retrieved, run.hit
-    negative = (retrieved.grade >= 0.0) & ~hit
-    before = (retrieved.running(hit) - 1).astype(float)
-    wrong, unknown = retrieved.running(negative), retrieved.running(retrieved.grade < 0.0)
-    j = retrieved.rank.astype(float)
-    with silent_division():
-        pooled = (before + wrong + unknown) / j
-        relevant = (before + _INFAP_EPSILON) / (before + wrong + 2 * _INFAP_EPSILON)
-        term = 1.0 / (j + 1.0) + j / (j + 1.0) * pooled * relevant
-    total = retrieved.add(np.where(j == 0.0, 1.0, term), hit)
-    return ratio_or_nan(total, run.positives)
-
-
-def _rank_biased_precision(run: MetricRun) -> FloatArray:
-    """Return rank-biased precision, for a reader with a fixed probability of continuing."""
-    p, retrieved = run.request.persistence, run.retrieved
-    return retrieved.add((1.0 - p) * p ** retrieved.rank.astype(float), run.hit & run.within)
 
 
 def _expected_reciprocal_rank(run: MetricRun) -> FloatArray:
@@ -394,46 +470,23 @@ def _expected_reciprocal_rank(run: MetricRun) -> FloatArray:
     return sums_by_query(query, stop * reaching / (rank + 1.0), judged.n_queries)
 
 
-def judged_share(run: MetricRun) -> FloatArray:
-    """Return the fraction of judged documents among the first k (or fewer).
-
-    A grade below 0 marks an unjudged document.
-    """
-    retrieved, size = run.retrieved, run.retrieved.size
-    if run.request.cutoff is not None:
-        size = np.minimum(size, run.request.cutoff)
-    known = run.within & (retrieved.grade >= 0.0)
-    return ratio_or_nan(retrieved.tally(known), size)
-
-
-def auc(run: MetricRun) -> FloatArray:
-    """Return the area under the ROC curve of the retrieved documents; ties count 1/2."""
-    retrieved, result = run.retrieved, run.retrieved.tally(run.hit)
-    others = retrieved.size - result
-    block = tie_blocks(run)
-    of = block.query
-    # negatives below each block; negatives in the block count 1/2
-    below = retrieved.size[of] - block.start - block.size - (result[of] - block.before - block.hits)
-    wins = block.hits * (below + 0.5 * (block.size - block.hits))
-    return ratio_or_nan(sums_by_query(of, wins, retrieved.n_queries), result * others)
-
-
 QUERY_METRICS: dict[str, Kernel] = {
-    "P": _set_measure,
-    "R": _set_measure,
-    "Success": _set_measure,
-    "F1": _set_measure,
+    "P": _precision,
+    "R": _recall,
+    "Success": _success,
+    "F1": _f1,
     "AP": _average_precision,
     "RR": _reciprocal_rank,
     "nDCG": _dcg,
     "DCG": _dcg,
-    "IPrec": _interpolated_precision,
     "Rprec": _r_precision,
-    "Bpref": _bpref,
-    "infAP": _inferred_ap,
     "RBP": _rank_biased_precision,
-    "ERR": _expected_reciprocal_rank,
     "Judged": judged_share,
-    "AUC": auc,
+    "IPrec": _interpolated_precision,
+    "Bpref": _bpref,
+    "ERR": _expected_reciprocal_rank,
 }
 """Maps each name in ir_measures to a metric."""
+
+EXPECTED_METRICS = tuple(QUERY_METRICS)[:-3]
+"""The metrics with a closed form for means over all orders of equal scores."""

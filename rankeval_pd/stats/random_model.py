@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
 
-from rankeval_pd.stats import distributions
-from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray, silent_division
-from rankeval_pd.stats.distributions import Finite, Infinite, Population, log_betainc, log_pmf
+from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray, at_most, silent_division
+from rankeval_pd.stats.distributions import (
+    MOST_PROBES,
+    Finite,
+    Infinite,
+    Population,
+    log_betainc,
+    log_pmf,
+)
 
 # ------------------------------------- Bounds on the count at a level p (Macskassy 2005, section 2)
 #
@@ -21,6 +26,7 @@ from rankeval_pd.stats.distributions import Finite, Infinite, Population, log_be
 # form a path that rises by 0 or 1, split into a few hundred stretches that start from an exact tail
 # and advance in parallel with the recursion (Eqs 12 to 15), in units of p.
 
+_MOST_SECANTS = 200  # about six are usual; bisection alone takes 60 to neighboring floats
 _LEAST_LOG_P = -700.0  # for smaller p, tails in units of p could overflow
 _EQUAL = 1e-12  # a tail within this relative difference of p counts as equal
 _WALK_ERROR = 1e-9  # relative errors of tails from the recursion are far smaller
@@ -49,25 +55,18 @@ def bound(kind: str, p: float, n: FloatArray, population: Population) -> FloatAr
 
 def bounds(p: float, n: FloatArray, population: Population) -> Bounds:
     """Return the bounds at level p for lists of size n >= 1, in any order."""
-    n, back = np.asarray(n, dtype=float), None
-    if population.each:
-        (n, *columns), back = unique_rows(n, *vars(population).values())
-        population = type(population)(*columns)
+    n = np.asarray(n, dtype=float)
     lowest, highest = population.support(n)
     if p >= 1.0 - _EQUAL:  # every count has a probability of at most 1
-        result = Bounds(lowest, np.maximum(lowest - 1.0, 0.0), lowest)
-    elif (lowest == highest).all():  # if none or all are positive, the count is not random
-        result = Bounds(lowest, np.maximum(lowest - p, 0.0), lowest + 1.0)
-    else:
-        # the critical count c, P(X >= c) / p and P(X = c - 1) / p
-        critical, tail, below = _critical_tails(math.log(p), n, population)
-        # P(X > c - 1) = P(X >= c) is at most p, so the discrete bound is c - 1, or c if it equals p
-        discrete = critical - np.where(tail >= 1.0 - _EQUAL, 0.0, 1.0)
-        interpolated = np.maximum(critical - 1.0 + (tail - 1.0) / below, 0.0)
-        result = Bounds(discrete, interpolated, critical)
-    if back is None:
-        return result
-    return Bounds(*(x[back] for x in result))
+        return Bounds(lowest, np.maximum(lowest - 1.0, 0.0), lowest)
+    if (lowest == highest).all():  # if none or all are positive, the count is not random
+        return Bounds(lowest, np.maximum(lowest - p, 0.0), lowest + 1.0)
+    # the critical count c, P(X >= c) / p and P(X = c - 1) / p
+    critical, tail, below = _critical_tails(math.log(p), n, population)
+    # P(X > c - 1) = P(X >= c) is at most p, so the discrete bound is c - 1, or c if it equals p
+    discrete = critical - np.where(tail >= 1.0 - _EQUAL, 0.0, 1.0)
+    interpolated = np.maximum(critical - 1.0 + (tail - 1.0) / below, 0.0)
+    return Bounds(discrete, interpolated, critical)
 
 
 def unique_rows(*columns: AnyArray) -> tuple[list[Any], IntArray]:
@@ -124,7 +123,10 @@ def _critical_search(
     z = -scipy.special.ndtri_exp(np.minimum(log_p, -1e-6))
     guess = np.round(n * population.prior + z * np.sqrt(variance) + 0.5)
     at, step = np.clip(guess, low, highest), 1.0
-    while (active := low < high).any():
+    for _ in at_most(MOST_PROBES, "a critical count"):
+        active = low < high
+        if not active.any():
+            break
         middle = at[active]
         rare = population.at(active).tails(middle, n[active]).ge - log_p[active] <= _EQUAL
         below, above = low[active], high[active]
@@ -179,50 +181,18 @@ def parametric_bound(p: float, n: FloatArray, prior: float | FloatArray) -> Floa
     n = np.asarray(n, dtype=float)
     if p >= 1.0 - _EQUAL:
         return np.zeros_like(n)
-    (n, priors), back = unique_rows(n, np.broadcast_to(prior, n.shape))
+    priors = np.broadcast_to(prior, n.shape)
     result = np.where(priors == 1.0, n, 0.0)
     # the root is above 0 if P(X > 0) is above p, which holds from some n onward
-    rough = (priors > 0.0) & (priors < 1.0)
-    rough[rough] = -np.expm1(n[rough] * np.log1p(-priors[rough])) > p
-    if np.ndim(prior) == 0 and np.count_nonzero(rough) > 2 * _KNOTS:
-        # unless a list of positives alone is far rarer than p, the root is near n and not smooth
-        smooth = rough & (n * math.log(prior) < math.log(p) - 20.0)
-        if np.count_nonzero(smooth) > 2 * _KNOTS:
-            # the root is smooth in log n: use a spline and a Newton step, if this step is small
-            size = n[smooth]
-            first, last = float(size.min()), float(size.max())
-            knots = np.unique(np.round(np.geomspace(first, last, _KNOTS)))
-            roots = _smooth_root(p, knots, prior)
-            # slope of the log tail by a backward difference: a forward one underflows at p = 1e-300
-            width = 1e-4 * np.minimum(np.minimum(roots, knots - roots), 1.0)
-            slopes = (math.log(p) - _log_tail(roots - width, knots, prior)) / width
-            # root / sqrt(n) varies less than the root
-            curve = scipy.interpolate.CubicSpline(
-                np.log(knots), np.column_stack([roots / np.sqrt(knots), slopes])
-            )
-            scaled, slope = np.moveaxis(curve(np.log(size)), -1, 0)
-            x = np.clip(scaled * np.sqrt(size), 0.0, np.nextafter(size, 0.0))
-            with silent_division():
-                step = (math.log(p) - _log_tail(x, size, prior)) / slope
-            result[smooth] = x + step
-            scale = np.minimum(np.maximum(result[smooth], 1e-3), 1e2)
-            rough &= ~smooth
-            rough[smooth] = ~(np.abs(step) <= 1e-6 * scale)
-    result[rough] = _smooth_root(p, n[rough], priors[rough])
-    return result[back]
+    above = (priors > 0.0) & (priors < 1.0)
+    above[above] = -np.expm1(n[above] * np.log1p(-priors[above])) > p
+    result[above] = _root(p, n[above], priors[above])
+    return result
 
 
-_KNOTS = 1000  # number of exact roots for a spline
-
-
-def _log_tail(x: FloatArray, n: FloatArray, prior: float | FloatArray) -> FloatArray:
-    return log_betainc(x + 1.0, n - x, prior)
-
-
-def _smooth_root(p: float, n: FloatArray, prior: float | FloatArray) -> FloatArray:
+def _root(p: float, n: FloatArray, prior: FloatArray) -> FloatArray:
     """Return x in (0, n) with I_z(x + 1, n - x) = p by a bracketed secant method."""
     target = math.log(p)
-    prior = np.broadcast_to(np.asarray(prior, dtype=float), n.shape)
     low, high = np.zeros_like(n), n.copy()
     sd = np.sqrt(n * prior * (1.0 - prior))
     skew = (1.0 - 2.0 * prior) / 6.0
@@ -231,11 +201,13 @@ def _smooth_root(p: float, n: FloatArray, prior: float | FloatArray) -> FloatArr
     x = n * prior + z * sd + skew * (z * z - 1.0) - 0.5
     x = np.where((x > low) & (x < high), x, 0.5 * (low + high))
     other = x - 0.01 * np.minimum(sd, x)
-    at_other = _log_tail(other, n, prior) - target
+    at_other = log_betainc(other + 1.0, n - other, prior) - target
     result = np.empty_like(n)
     active = np.arange(n.size)
-    while active.size:
-        at_x = _log_tail(x, n, prior) - target
+    for _ in at_most(_MOST_SECANTS, "a root between counts"):
+        if not active.size:
+            break
+        at_x = log_betainc(x + 1.0, n - x, prior) - target
         low, high = np.where(at_x >= 0.0, x, low), np.where(at_x <= 0.0, x, high)
         with silent_division():
             secant = x - at_x * (x - other) / (at_x - at_other)
@@ -255,66 +227,6 @@ def _smooth_root(p: float, n: FloatArray, prior: float | FloatArray) -> FloatArr
     return result
 
 
-# --------------------------------------------------------------------- Lists that end inside a tie
-#
-# With labels in random order, T0 positives are above a block of m tied candidates, which has t. A
-# list with j of the m has, averaged over their orderings, T0 + j t / m positives.
-
-_CELLS_AT_ONCE = 2**21  # cells (list, t) in an array: 16 MB
-_NEGLIGIBLE_LOG = 45.0  # exp(-45) = 3e-20 added to 1 changes nothing in float64
-
-
-def averaged_tails(
-    above: int, tp_above: int, size: int, tp: int, taken: IntArray, model: Population
-) -> tuple[FloatArray, FloatArray]:
-    """Return log P(at least the observed T0 + j t / m) and log P(more) for each number j."""
-    # the relevant counts t: adding one to the observed T0 or to the observed t gives a larger count
-    # for any j, and counts t that are far less likely than these two events do not change the sum
-    low, high = model.support(np.array([float(size)]))
-    in_block = np.arange(int(low[0]), int(high[0]) + 1)
-    whole = in_block.astype(float)
-    log_weight = model.tails(whole, np.full_like(whole, float(size))).pmf
-    near = np.isin(in_block, (tp, tp + 1))
-    t = in_block[near]
-    more = log_weight[near] + _conditional_log_tail(tp_above + tp + 1 - t, t, above, size, model)
-    matters = log_weight >= more.max() - _NEGLIGIBLE_LOG - np.log(log_weight.size)
-    in_block, log_weight = in_block[matters], log_weight[matters]
-    # with fewer positives in the block, more are needed above: T0 >= T0_observed + needed/m
-    missing = tp - in_block
-    given = float(above), float(size), model
-    table, first = None, missing
-    if taken.size > missing.size:
-        # compute each tail only once: all limits for each t, in one array (t, limit)
-        lowest, highest = np.minimum(missing, 0), np.maximum(missing, 0) + 1
-        counts = highest - lowest + 1
-        first = np.cumsum(counts) - counts - lowest
-        limits = np.arange(counts.sum()) - np.repeat(first, counts)
-        table = _conditional_log_tail(limits + tp_above, np.repeat(in_block, counts), *given)
-    ge, gt = np.empty(taken.size), np.empty(taken.size)
-    step = max(_CELLS_AT_ONCE // missing.size, 1)
-    for start in range(0, taken.size, step):
-        part = slice(start, start + step)
-        needed = taken[part, np.newaxis] * missing  # (j, t), in units of 1/m
-        # round up for "at least", and add one to the rounded-down value for "more"
-        for result, more in ((ge, -(-needed // size)), (gt, needed // size + 1)):
-            if table is not None:
-                tails = table[first + more]
-            else:
-                tails = _conditional_log_tail(more + tp_above, in_block, *given)
-            result[part] = np.logaddexp.reduce(log_weight + tails, axis=-1)
-    return np.minimum(ge, 0.0), np.minimum(gt, 0.0)  # rounding can push the sum above 1
-
-
-def _conditional_log_tail(
-    limit: IntArray, in_block: IntArray, above: float, size: float, model: Population
-) -> FloatArray:
-    """Return log P(T0 >= limit), given t positives in the block."""
-    if isinstance(model, Infinite):
-        return model.tails(limit.astype(float), np.full(limit.shape, above)).ge
-    rest, taken = np.array(max(model.total - size, 1.0)), np.array(above)
-    return distributions.tails(limit, rest, model.positive - in_block, taken).ge
-
-
 # -------------------------------- The probability that a random ranking reaches a boundary at any n
 #
 # Let X_k be the number of positives among the first k candidates. Macskassy's recursion (2005,
@@ -322,18 +234,18 @@ def _conditional_log_tail(
 # above the boundary is removed at each k and added up, so all terms are positive and accurate.
 #
 # * A random order of N candidates is an infinite random sequence, given that N+ of the first N
-#   are positive: probabilities are constant (Eqs 17, 18), and each removed mass is weighted by
-#   the probability that the rest contains the remaining positives.
-# * Very improbable low counts are dropped (see :func:`_lowest_kept`).
-# * X_k never decreases, so only the last k before each rise of the boundary is relevant (see
-#   :func:`crossing_by_jumps`), except for many boundaries at very many k.
+#   are positive: probabilities are constant (Eqs 17, 18), so that several candidates take one
+#   convolution, and each removed mass is weighted by the probability that the rest contains the
+#   remaining positives.
+# * Very improbable counts are dropped (see :func:`_lowest_kept` and :func:`_laws_of_steps`).
+# * X_k never decreases, so only the last k before each rise of the boundary is relevant.
 
 _LOST_SHARE = 1e-13  # largest relative error from dropping low counts
 _START = 2.0**800  # mass instead of 1, so that floats represent relative masses down to 1e-500
-_LOG_GROWTH = 100.0 * math.log(2.0)  # before rescaling: 2^800 2^100 is below 2^1024
+_LEAST_LOG_MASS = -780.0  # of a count of positives that is kept: exp(-780) is below any float64
 _BOUNDARIES_AT_ONCE = 256  # number of boundaries, one per p-value, in one call
-_CACHED_CELLS = 2**16  # counts in all rows: 512 kB of floats fit into the processor's cache
-_CELLS_IN_MEMORY = 2**22  # list sizes k in all rows: 32 MB
+_SAMPLED = 16  # number of sizes whose tails show how rare a crossing can be at least
+_REMOVED_AT_ONCE = 2**20  # masses that are weighted together: 8 MB
 
 
 def boundary_probability(counts: FloatArray, n: FloatArray, population: Population) -> FloatArray:
@@ -344,124 +256,110 @@ def boundary_probability(counts: FloatArray, n: FloatArray, population: Populati
     # X_n never decreases: lower the boundary to its minimum over all later n, (row, n)
     path = np.minimum.accumulate(counts[:, ::-1], axis=-1)[:, ::-1]
     sure = (path <= lowest).any(axis=-1)
-    path = np.clip(path, 1.0, highest[-1] + 1.0).astype(np.int64)
+    result = np.ones(sure.size)
+    if sure.all():
+        return result
+    path = np.clip(path[~sure], 1.0, highest[-1] + 1.0).astype(np.int64)
+    # a ranking that reaches the path at any n is still there at the last n before its next rise
+    ends = (np.diff(path, append=int(highest[-1]) + 2) > 0).any(axis=0)
+    result[~sure] = _first_crossings(path[:, ends].T, n[ends].astype(np.int64), population)
+    return np.minimum(result, 1.0)
+
+
+def _first_crossings(path: IntArray, k: IntArray, population: Population) -> FloatArray:
+    """Return P(X_k >= path at some k) for several boundaries: (k, row) -> (row)."""
     prior = population.prior
     # for a finite population, all priors give the same result: use one with an exact 1 - prior
     if isinstance(population, Finite):
         prior = round(prior * 2.0**53) / 2.0**53
-    k = n.astype(np.int64)
-    # a ranking that reaches the path at any n is still there at the last n before its next rise
-    ends = np.diff(path, append=int(highest[-1]) + 2) > 0
-    result, rows = np.ones(path.shape[0]), np.flatnonzero(~sure)
-    if _jumps_cost_less(int(ends[rows].sum()), rows.size, int(k[-1])):
-        kept = _lowest_kept(k.tobytes(), population)
-        for row in rows:
-            end = ends[row]
-            result[row] = crossing_by_jumps(path[row, end], k[end], kept[end], prior, population)
-    elif rows.size:
-        result[rows] = _crossing_by_steps(path[rows], k, prior, population)
-    return np.minimum(result, 1.0)
+    steps, rows = np.diff(k, prepend=0), path.shape[1]
+    laws, kept = _laws_of_steps(path, k, prior, population), _lowest_kept(k, population)
+    lowest, highest = path.min(axis=1), path.max(axis=1)
+    result = np.zeros(rows)
+    law, base = np.full((rows, 1), _START), 0  # mass of each count from base: (row, count)
+    removed: list[FloatArray] = []
+    counts: list[IntArray] = []
+    start = cells = 0
+    for place, (step, least, low, high) in enumerate(
+        zip(*(x.tolist() for x in (steps, kept, lowest, highest)), strict=True)
+    ):
+        fewest, chances = laws[step]
+        # all rows in one convolution, with zeros between them
+        apart = np.zeros((rows, law.shape[1] + chances.size - 1))
+        apart[:, : law.shape[1]] = law
+        law = np.convolve(apart.reshape(-1), chances)[: apart.size].reshape(apart.shape)
+        base += fewest
+        near = max(low - base, 0)
+        count = np.arange(base + near, base + law.shape[1])
+        reached = np.where(count >= path[place, :, np.newaxis], law[:, near:], 0.0)
+        law[:, near:] -= reached
+        removed.append(reached)
+        counts.append(count)
+        cells += reached.size
+        if cells > _REMOVED_AT_ONCE or place == k.size - 1:
+            sizes = np.repeat(k[start : place + 1], [x.size for x in counts])
+            weight = _completion_factor(np.concatenate(counts), sizes, prior, population)
+            result += np.concatenate(removed, axis=1) @ weight
+            removed, counts, start, cells = [], [], place + 1, 0
+        first = min(max(least - base, 0), law.shape[1] - 1)
+        law, base = law[:, first : max(high - base, first + 1)], base + first
+    return result / _START
 
 
-def _jumps_cost_less(jumps: int, rows: int, last: int) -> bool:
-    """Return whether row-by-row jumps are cheaper than steps for all rows at once."""
-    # measured: a step is 6 us + 1 ns for each of sqrt(k) counts, a jump 8 us + 1 ms per boundary
-    each = 6e-6 + 1e-9 * math.sqrt(last) * rows
-    return 1e-3 * rows + 8e-6 * jumps < last * each
-
-
-@lru_cache(maxsize=4)  # cached for all boundaries
-def _lowest_kept(sizes: bytes, population: Population) -> IntArray:
-    """Return the lowest counts that are kept for the list sizes k (int64 as bytes).
+def _lowest_kept(k: IntArray, population: Population) -> IntArray:
+    """Return the lowest counts that are kept for the list sizes k.
 
     A lower count makes reaching a boundary less likely: high counts are associated on the lattice
     of orderings (Fortuin, Kasteleyn and Ginibre 1971). Its probability therefore bounds the error.
     """
-    k = np.frombuffer(sizes, dtype=np.int64).astype(float)
     log_p = np.array([math.log(_LOST_SHARE / k.size)])
-    negatives = critical_counts(log_p, k, population.opposite)[0]
+    negatives = critical_counts(log_p, k.astype(float), population.opposite)[0]
     return np.asarray(np.maximum(k - negatives + 1.0, 0.0), dtype=np.int64)
 
 
-def _crossing_by_steps(
+def _laws_of_steps(
     path: IntArray, k: IntArray, prior: float, population: Population
+) -> dict[int, tuple[int, FloatArray]]:
+    """Return the fewest positives between two sizes, and the law of their number from there up."""
+    # a ranking reaches a path at least as often as at any single size
+    some = slice(None, None, max(k.size // _SAMPLED, 1))
+    here = population.tails(path[some].astype(float), k[some, np.newaxis].astype(float)).ge
+    log_p = float(here.max(axis=0).min()) + math.log(0.5 * _LOST_SHARE / k.size)
+    rare = np.array([max(log_p, _LEAST_LOG_MASS)])
+    sizes = np.unique(np.diff(k, prepend=0))
+    lists = sizes.astype(float)
+    most = np.minimum(critical_counts(rare, lists, population)[0] - 1.0, lists)
+    fewest = np.maximum(lists - critical_counts(rare, lists, population.opposite)[0] + 1.0, 0.0)
+    laws = {}
+    for size, first, last in zip(sizes.tolist(), fewest.tolist(), most.tolist(), strict=True):
+        counts = np.arange(first, last + 1.0)
+        log_law = log_pmf(counts, np.full(counts.size, float(size)), np.array(prior))
+        laws[size] = int(first), np.exp(log_law)
+    return laws
+
+
+def _completion_factor(
+    count: IntArray, k: IntArray, prior: float, population: Population
 ) -> FloatArray:
-    """Return P(X_k >= path at some k) for many boundaries, one candidate at a time."""
-    last = int(k[-1])
-    # a boundary for every k from 1 to the last: (row, k)
-    path = np.repeat(path, np.diff(k, prepend=0), axis=1)
-    kept = _lowest_kept(np.arange(1, last + 1).tobytes(), population)
-    values = np.zeros(path.shape[0])
-    # the widest range of counts kept in a row
-    width = max(int((path - kept).max()), 1)
-    together = max(1, min(_CACHED_CELLS // width, _CELLS_IN_MEMORY // last))
-    for start in range(0, values.size, together):
-        part = path[start : start + together]
-        taken = _first_crossings(part, kept, prior)
-        if isinstance(population, Finite):
-            # rows have few distinct counts at each k: compute each once, (count - lowest, k)
-            lowest = part.min(axis=0)
-            above = np.arange(int((part - lowest).max()) + 1)[:, np.newaxis]
-            each = np.arange(1, last + 1)
-            if above.size < part.shape[0]:
-                factors = completion_factor(lowest + above, each, prior, population)
-                taken *= np.take_along_axis(factors, part - lowest, axis=0)
-            else:
-                taken *= completion_factor(part, each, prior, population)
-        values[start : start + together] = taken.sum(axis=-1) / _START
-    return values
+    """Return the factor by which conditioning on N+ of N changes a count's probability.
 
-
-def _first_crossings(path: IntArray, kept: IntArray, prior: float) -> FloatArray:
-    """Return ``_START`` times P(an infinite sequence first reaches the path at k): (row, k)."""
-    rows, last = path.shape
-    taken = np.zeros((last, rows))
-    top = np.minimum(path.max(axis=0), np.arange(1, last + 1))
-    rest = 1.0 - prior
-    odds = prior / rest
-    longest = max(int(_LOG_GROWTH / -math.log(rest)), 1)
-    law, base, scale = np.full((rows, 2), [_START, 0.0]), 0, 1.0
-    start = 0
-    while start < last:
-        # a stretch of k that fits into one array: the highest count grows by about a quarter
-        room = (top[start] - base) // 4 + 16
-        stop = min(int(np.searchsorted(top, top[start] + room, "right")), start + longest, last)
-        low = 0
-        if start:
-            low = int(kept[start - 1])
-        if top[stop - 1] < low:  # no mass is left below the path
-            break
-        # law (row, count from base), with a last column of zeros against leaks into the next row
-        carried = law[:, low - base : -1] * scale
-        base, width = low, int(top[stop - 1]) - low + 2
-        law = np.zeros((rows, width))
-        law[:, : carried.shape[1]] = carried
-        cells = law.reshape(-1)
-        # place (k, row): the flat cell on the path, or the empty last column if no cell is near
-        place = path[:, start:stop].T - base
-        place[(place < 0) | (place >= width)] = width - 1
-        place += width * np.arange(rows)
-        before, after, risen = cells[:-1], cells[1:], np.empty(cells.size - 1)
-        # Eqs 12 to 15 with constant chances, divided by 1 - prior: f(i) + odds f(i - 1)
-        for k in range(start, stop):
-            np.multiply(before, odds, out=risen)
-            np.add(after, risen, out=after)
-            reached = place[k - start]
-            # "clip" writes to ``out`` without a buffer; all indices are in bounds
-            cells.take(reached, out=taken[k], mode="clip")
-            cells[reached] = 0.0
-        # restore the factors 1 - prior that the recursion omits
-        powers = rest ** np.arange(1.0, stop - start + 1.0)
-        taken[start:stop] *= powers[:, np.newaxis]
-        scale = powers[-1]
-        start = stop
-    return taken.T
+    P(the other N - k contain the rest) / P(N+ positives among N), both in an infinite sequence.
+    """
+    if isinstance(population, Infinite):
+        return np.ones(count.size)
+    total, positive = population.total, population.positive
+    possible = (count <= positive) & (k - count <= total - positive) & (count <= k)
+    needed: FloatArray = np.where(possible, positive - count, 0.0)
+    whole = log_pmf(np.array(positive), np.array(total), np.array(prior))
+    of_rest = log_pmf(needed, np.asarray(total - k, dtype=float), np.array(prior))
+    return np.where(possible, np.exp(of_rest - whole), 0.0)
 
 
 EVERY = 3_000  #: largest number of list sizes with a separate recursion each
 _ALPHAS = (0.1, 0.05, 0.01, 0.001)  # p-values are never rounded across these levels
-_LEVELS, _FEWER = 512, 64  # number of p-values computed for up to, and above, 20,000 sizes
-_MANY = 20_000
+# a p-value of 20,000 sizes costs 0.2 seconds, so fewer are computed from there on
+_LEVELS, _FEWER, _MANY = 512, 64, 20_000
+_MOST_PLACES = 64  # every step halves the distance between two places in an array
 _TINY = 1e-6  # up to this value, the sum of probabilities is accurate enough
 
 
@@ -506,7 +404,7 @@ def simultaneous_p_values(
             places = np.unique(np.searchsorted(ordered, [*levels, ordered[-1]]))
             values = at(rest[places])
             for alpha in _ALPHAS:  # bisect until all p-values up to alpha are known individually
-                while True:
+                for _ in at_most(_MOST_PLACES, "the p-values around a level"):
                     right = int(np.searchsorted(values, alpha * (1.0 + 1e-12), "right"))
                     if right in (0, places.size) or places[right] - places[right - 1] < 2:
                         break
@@ -524,190 +422,17 @@ def simultaneous_p_values(
     return np.maximum(result, np.exp(log_p))
 
 
-# ---------------------------------------------------------------------- One boundary, rise by rise
-#
-# Between two sizes before a rise, the count's distribution is convolved with that of the candidates
-# in between, binomial in an infinite sequence, and counts on or above the boundary are removed.
-# Counts too low to reach it within a stretch of many rises pass in one convolution; for the others,
-# the stretch is halved. The cost for J rises is about J log J, whatever the distribution's width.
-
-_SHORTEST_STRETCH = 16  # number of rises in a stretch that is not halved
-_SAMPLED_RISES = 1024  # number of rises among which to search for the one most likely to be reached
-_DENSE_FACTOR = 64  # limits are tabulated for lengths up to this multiple of the rises
-
-
-def crossing_by_jumps(
-    path: IntArray, k: IntArray, kept: IntArray, prior: float, population: Population
-) -> float:
-    """Return P(X_k >= path at some k) for one boundary that rises from each k to the next.
-
-    ``kept`` are the lowest counts kept, and ``prior`` belongs to an infinite sequence.
-    """
-    # all steps together omit at most a fraction ``_LOST_SHARE`` of the probability of reaching the
-    # path: the counts above ``near``, once per rise and level, and both tails at each step
-    of = slice(None, None, max(k.size // _SAMPLED_RISES, 1))
-    best = float(population.tails(path[of].astype(float), k[of].astype(float)).ge.max())
-    if best == -math.inf:
-        best = float(population.tails(path.astype(float), k.astype(float)).ge.max())
-    if best == -math.inf:  # no count on the path is possible
-        return 0.0
-    levels = max(math.ceil(math.log2(max(k.size / _SHORTEST_STRETCH, 1.0))), 0)
-    # an integer, so that boundaries with similar levels can share cached values
-    rare = math.floor(best + math.log(_LOST_SHARE / (k.size * (levels + 4))))
-    # the first rise of each stretch, for each level
-    starts = [np.arange(0, k.size, _SHORTEST_STRETCH << level) for level in range(levels + 1)]
-    before = np.append(0, k)  # number of candidates before each rise
-    # number of candidates from the start of the stretch to each rise, at every level: (rise)
-    since = [k - np.repeat(before[s], np.diff(s, append=k.size)) for s in starts]
-    steps = np.diff(k, prepend=0)
-    # the smallest and largest plausible number of positives among candidates of these numbers
-    lengths = np.unique(np.concatenate([steps, *since]))
-    if lengths[-1] <= _DENSE_FACTOR * k.size:
-        lengths = np.arange(1, lengths[-1] + 1)
-    key = lengths.astype(float).tobytes()
-    most = _largest_counts(rare, key, population)
-    fewest = np.maximum(lengths - _largest_counts(rare, key, population.opposite), 0)
-    # the distribution for each length that is needed, in one flat array (length, count)
-    whole = [np.diff(before[np.append(s, k.size)]) for s in starts]
-    needed = np.unique(np.concatenate([steps, *whole]))
-    at = np.searchsorted(lengths, needed)
-    sizes = most[at] - fewest[at] + 1
-    ends = np.cumsum(sizes)
-    counts = np.arange(ends[-1]) - np.repeat(ends - sizes - fewest[at], sizes)
-    chances = np.array(prior)
-    flat = np.exp(log_pmf(counts.astype(float), np.repeat(needed.astype(float), sizes), chances))
-    split = zip(fewest[at].tolist(), np.split(flat, ends[:-1]), strict=True)
-    laws = dict(zip(needed.tolist(), split, strict=True))
-    walk = _Walk(path.tolist(), kept.tolist())
-    for m, s, w in zip(since, starts, whole, strict=True):
-        reaching = path - most[np.searchsorted(lengths, m)]
-        walk.near.append(np.minimum.reduceat(reaching, s).tolist())
-        walk.lasts.append(np.append(s[1:], k.size).tolist())
-        walk.stretches.append([laws[length] for length in w.tolist()])
-    walk.steps = [laws[length] for length in steps.tolist()]
-    walk.cross_stretch(levels, 0, np.array([_START]), 0)
-    # flatten the parts: (part, count) -> (crossing)
-    weights = np.concatenate(walk.weights)
-    if isinstance(population, Finite):
-        sizes = np.array([x.size for x in walk.weights])
-        place = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        counts = np.repeat(np.array(walk.firsts), sizes) + place
-        weights *= completion_factor(counts, np.repeat(k[walk.rises], sizes), prior, population)
-    return float(weights.sum()) / _START
-
-
-@lru_cache(maxsize=4)  # cached for boundaries with similar levels
-def _largest_counts(rare: float, lengths: bytes, population: Population) -> IntArray:
-    """Return the largest counts that are not too rare, for lengths passed as float64 bytes."""
-    sizes = np.frombuffer(lengths)
-    most = critical_counts(np.array([rare]), sizes, population)[0] - 1.0
-    return np.asarray(np.minimum(most, sizes), dtype=np.int64)
-
-
-@dataclass
-class _Walk:
-    """The distribution of the count below a boundary, by rises.
-
-    Level 0 has stretches of ``_SHORTEST_STRETCH`` rises, each higher level half as many, to one.
-    """
-
-    path: list[int]
-    kept: list[int]
-    #: the lowest count that can reach the path within the stretch, for each level and stretch
-    near: list[list[int]] = field(default_factory=list)
-    #: the rise after the last one in the stretch
-    lasts: list[list[int]] = field(default_factory=list)
-    #: fewest positives, and the distribution from there up, for each whole stretch
-    stretches: list[list[tuple[int, FloatArray]]] = field(default_factory=list)
-    steps: list[tuple[int, FloatArray]] = field(default_factory=list)  #: the same between rises
-    # the removed parts: lowest count, probabilities, and rise
-    firsts: list[int] = field(default_factory=list)
-    weights: list[FloatArray] = field(default_factory=list)
-    rises: list[int] = field(default_factory=list)
-
-    def cross_stretch(
-        self, level: int, stretch: int, law: FloatArray, base: int
-    ) -> tuple[FloatArray, int]:
-        """Return the distribution and its lowest count after a stretch."""
-        # counts that cannot reach the path in this stretch need only one convolution
-        far = self.near[level][stretch] - base
-        passed, lowest = law[:0], base
-        if far > 0:
-            fewest, kernel = self.stretches[level][stretch]
-            passed, lowest = np.convolve(law[:far], kernel), base + fewest
-            law, base = law[far:], base + far
-        # all other counts go through both halves, or rise by rise at the lowest level
-        if law.size:
-            if level:
-                for half in (2 * stretch, 2 * stretch + 1):
-                    if law.size and half < len(self.near[level - 1]):
-                        law, base = self.cross_stretch(level - 1, half, law, base)
-            else:
-                law, base = self.cross_rises(stretch, law, base)
-            passed, lowest = _sum_of_laws(passed, lowest, law, base)
-        start = max(self.kept[self.lasts[level][stretch] - 1] - lowest, 0)
-        return passed[start:], lowest + start
-
-    def cross_rises(self, stretch: int, law: FloatArray, base: int) -> tuple[FloatArray, int]:
-        """Return the distribution after a stretch at level 0; store parts that reach the path."""
-        first, last = stretch * _SHORTEST_STRETCH, self.lasts[0][stretch]
-        for rise in range(first, last):
-            fewest, kernel = self.steps[rise]
-            law = np.convolve(law, kernel)
-            base += fewest
-            reached = self.path[rise] - base
-            if reached < law.size:
-                reached = max(reached, 0)
-                self.weights.append(law[reached:])
-                self.firsts.append(base + reached)
-                self.rises.append(rise)
-                law = law[:reached]
-                if not law.size:  # no mass is left below the path
-                    break
-        return law, base
-
-
-def _sum_of_laws(
-    one: FloatArray, lowest: int, other: FloatArray, base: int
-) -> tuple[FloatArray, int]:
-    """Return the sum of two distributions that start at their lowest counts."""
-    if not one.size:
-        return other, base
-    if not other.size:
-        return one, lowest
-    first = min(lowest, base)
-    both = np.zeros(max(lowest + one.size, base + other.size) - first)
-    both[lowest - first : lowest - first + one.size] = one
-    both[base - first : base - first + other.size] += other
-    return both, first
-
-
-def completion_factor(count: IntArray, k: IntArray, prior: float, population: Finite) -> FloatArray:
-    """Return the factor by which conditioning on N+ of N changes a count's probability.
-
-    P(the other N - k contain the rest) / P(N+ positives among N), both in an infinite sequence.
-    """
-    total, positive = population.total, population.positive
-    possible = (count <= positive) & (k - count <= total - positive) & (count <= k)
-    needed: FloatArray = np.where(possible, positive - count, 0.0)
-    whole = log_pmf(np.array(positive), np.array(total), np.array(prior))
-    return np.where(
-        possible,
-        np.exp(log_pmf(needed, np.asarray(total - k, dtype=float), np.array(prior)) - whole),
-        0.0,
-    )
-
-
 # -------------------------------------------- Envelopes with equal local levels for random rankings
 #
 # The probability of reaching the boundary for a level t is a step function of t, with steps at the
-# tails P(X_n >= i): tens of millions for a million candidates. An evaluation is expensive, so the
-# search starts from a model, estimates the heights of the steps, and closes in from both ends.
+# tails P(X_n >= i): tens of millions for a million candidates. An evaluation is expensive, so each
+# trial is placed where the log rate of reaching the boundary, as a line in log t, is that of alpha.
 
-_MOST_STEPS = 2**14  # number of highest steps that are listed; all other steps count as a slope
-_MARGIN = 0.03  # relative error allowed for a guess
-_LEAST_ASIDE = 1e-4  # minimum fraction of the bracket by which a trial exceeds the guess
+_MOST_STEPS = 2**10  # number of steps between two levels that are listed
+_MARGIN = 0.03  # part of the bracket by which a trial exceeds the guess, to move the other end
+_LEAST_ASIDE = 1e-4  # smallest part
 _CORRELATION_TIME = 0.3  # list sizes further apart than this log-odds time are independent
+_MOST_TRIALS = 200  # far more than the bisection of all steps takes
 
 
 class Envelope(NamedTuple):
@@ -732,8 +457,7 @@ def envelope(
     if n.size == 0:
         return Envelope(n.copy(), math.nan)
     unsorted, n = n, np.sort(n)
-    search = _LevelSearch(alpha, n, population, step)
-    best = search.largest_level()
+    best = _largest_level(alpha, partial(_trial, alpha, n, population, step), n, population)
     counts = best.counts[np.searchsorted(n, unsorted)]
     lowest, highest = population.support(n)
     if (lowest == highest).all():
@@ -756,161 +480,91 @@ class _LevelTrial(NamedTuple):
     holds: bool  #: whether this probability is <= alpha
 
 
-class _LevelSearch:
-    """The search for the largest level at which the boundary's probability is <= alpha."""
+def _trial(
+    alpha: float, n: FloatArray, population: Population, step: Callable[[int], object], log_t: float
+) -> _LevelTrial:
+    """Try a level."""
+    counts = critical_counts(np.array([log_t]), n, population)
+    (reached,) = boundary_probability(counts, n, population)
+    step(1)
+    return _LevelTrial(log_t, counts[0], float(reached), bool(reached <= alpha * (1.0 + _EQUAL)))
 
-    def __init__(
-        self, alpha: float, n: FloatArray, population: Population, step: Callable[[int], object]
-    ) -> None:
-        self.alpha, self.n, self.population, self.step = alpha, n, population, step
-        # the time scale on which X_n resembles an Ornstein-Uhlenbeck process
-        self.time: FloatArray = np.log(n) / 2.0
-        variance = n * population.prior * (1.0 - population.prior)
-        if isinstance(population, Finite):
-            self.time -= np.log(np.maximum(population.total - n, 1.0)) / 2.0
-            variance = variance * (1.0 - n / population.total)
-        # moving the boundary by one standard deviation has the same effect over equal time spans
-        gaps = np.minimum(np.diff(self.time), _CORRELATION_TIME)
-        around = np.append(gaps, _CORRELATION_TIME) + np.insert(gaps, 0, _CORRELATION_TIME)
-        self.heights: FloatArray = around / np.sqrt(variance + 0.25)
 
-    def at(self, log_t: float) -> _LevelTrial:
-        """Try a level."""
-        counts = critical_counts(np.array([log_t]), self.n, self.population)
-        (reached,) = boundary_probability(counts, self.n, self.population)
-        self.step(1)
-        holds = bool(reached <= self.alpha * (1.0 + _EQUAL))
-        return _LevelTrial(log_t, counts[0], float(reached), holds)
-
-    def largest_level(self) -> _LevelTrial:
-        """Close the bracket from both ends."""
-        low, high = self.bracket()
-        behind = 0  # consecutive moves of the nearer end: the guess falls short
-        while high is not None:
-            log_t = self.between(low, high, _MARGIN * 4.0**behind)
-            if log_t is None:
+def _largest_level(
+    alpha: float, at: Callable[[float], _LevelTrial], n: FloatArray, population: Population
+) -> _LevelTrial:
+    """Return the trial of the largest level that holds, closing a bracket from both ends."""
+    low, high = (at(math.log(alpha) - x) for x in (math.log(n.size), 0.0))
+    if high.holds:
+        return high
+    behind = 0  # consecutive moves of the nearer end: the guess falls short
+    for _ in range(_MOST_TRIALS):
+        share = _share_below(alpha, low.reached, high.reached)
+        nearer_low = share < 0.5
+        aside = max(min(share, 1.0 - share), _LEAST_ASIDE) * _MARGIN * 4.0**behind
+        beyond = share + math.copysign(aside, 0.5 - share)
+        share = min(max(beyond, 0.0), 1.0)
+        log_t = low.log_t + share * (high.log_t - low.log_t)
+        if (low.counts - high.counts).sum() <= _MOST_STEPS:
+            steps, known = _steps_between(low, high, n, population)
+            if steps.size < 2:  # the last step is the boundary for the higher level
                 break
-            middle = self.at(log_t)
-            # a trial from the nearer end that lands just beyond the level moves the other end
-            share = _share_below(self.alpha, low.reached, high.reached)
-            behind += 1
-            if middle.holds == (share >= 0.5):
-                behind = 0
-            if middle.holds:
-                low = middle
-            else:
-                high = middle
-        return low
-
-    def bracket(self) -> tuple[_LevelTrial, _LevelTrial | None]:
-        """Return a level that satisfies the condition, and one that does not (None if all do)."""
-        lowest, highest = math.log(self.alpha) - math.log(self.n.size), math.log(self.alpha)
-        here = self.at(min(max(self.likely_level(0.0), lowest), highest))
-        step = 0.0
-        while not (here.holds and here.log_t == highest):
-            up = here.holds
-            # the factor by which the model's hazard is off, and the corrected level for alpha
-            boundary = -min(float(scipy.special.ndtri_exp(here.log_t)), 0.0)
-            off = _log_hazard(here.reached) - math.log(self.hazard(boundary))
-            way = 0.5
-            if math.isfinite(off):
-                way = abs(self.likely_level(off) - here.log_t)
-            step = max((1.0 + _MARGIN) * way, 2.0 * step, _LEAST_ASIDE)
-            there = self.at(min(max(here.log_t + (step if up else -step), lowest), highest))
-            if there.log_t == lowest or there.holds != up:
-                if up:
-                    return here, there
-                return there, here
-            here = there
-        return here, None
-
-    def between(self, low: _LevelTrial, high: _LevelTrial, margin: float) -> float | None:
-        """Return a level just beyond the prediction of the nearer end; None if no step is left."""
-        # position of alpha between the hazards of the two ends, shifted by the margin
-        share = _share_below(self.alpha, low.reached, high.reached)
-        aside = max(min(share, 1.0 - share), _LEAST_ASIDE) * margin
-        upwards = share < 0.5
-        share = min(max(share + (aside if upwards else -aside), 0.0), 1.0)
-        tails, heights, rest = self.steps(low, high)
-        known = np.cumsum(heights)
-        if rest:  # many small steps are not listed, so add their hazard as a slope
-            slope = rest * (tails - low.log_t) / (high.log_t - low.log_t)
-            levels = [low.log_t, *np.repeat(tails, 2), high.log_t]
-            at = np.stack([known - heights + slope, known + slope], axis=1).reshape(-1)
-            whole = rest + heights.sum()
-            log_t = float(np.interp(share * whole, [0.0, *at, whole], levels))
-            if low.log_t < log_t < high.log_t:
-                return log_t
-            return (low.log_t + high.log_t) / 2.0
-        if tails.size < 2:  # the last step is the boundary for the higher level
-            return None
-        wanted = share * float(known[-1])
-        if upwards:
-            place = int(np.searchsorted(known, wanted, "left"))
+            place = int(np.searchsorted(known, share * known[-1]))
+            log_t = float(steps[min(place, steps.size - 2)])
+        elif not low.log_t < log_t < high.log_t:
+            log_t = 0.5 * (low.log_t + high.log_t)
+        middle = at(log_t)
+        # a trial from the nearer end that lands just beyond the level moves the other end
+        behind += 1
+        if middle.holds != nearer_low:
+            behind = 0
+        if middle.holds:
+            low = middle
         else:
-            place = int(np.searchsorted(known, wanted, "right")) - 1
-        return float(tails[min(max(place, 0), tails.size - 2)])
-
-    def steps(self, low: _LevelTrial, high: _LevelTrial) -> tuple[FloatArray, FloatArray, float]:
-        """Return the steps between two levels, relative heights, and the total of the rest."""
-        # number of counts between the two boundaries at each n: (n)
-        many = (low.counts - high.counts).astype(np.int64)
-        whole = float((many * self.heights).sum())
-        listed = np.flatnonzero(many)
-        if many.sum() > _MOST_STEPS:
-            listed = listed[np.argsort(-self.heights[listed], kind="stable")]
-            listed = np.sort(listed[np.cumsum(many[listed]) <= _MOST_STEPS])
-        # one entry for each listed step: n, and the count above the lower boundary
-        times = many[listed]
-        at = np.repeat(listed, times)
-        above = np.arange(at.size) - np.repeat(np.cumsum(times) - times, times)
-        tails = self.population.tails(high.counts[at] + above, self.n[at]).ge
-        # steps in ascending order; equal tails are added up
-        order = np.argsort(tails)
-        tails, heights = tails[order], self.heights[at[order]]
-        new = np.diff(tails, prepend=low.log_t) > _EQUAL
-        which = np.cumsum(new)
-        sums = np.bincount(which, heights, minlength=1)[1:].astype(float)
-        rest = 0.0
-        if listed.size < np.count_nonzero(many):
-            rest = float(whole - float(self.heights[at].sum()))
-        return tails[new], sums, rest
-
-    def likely_level(self, off: float) -> float:
-        """Return the log t at which the model, corrected by ``off``, has the probability alpha."""
-        wanted = -math.log1p(-self.alpha) / math.exp(off)
-        # bisection: the hazard decreases as the boundary c (in standard deviations) increases
-        low, high = 0.0, 40.0
-        while high - low > 1e-6:
-            c = (low + high) / 2.0
-            if self.hazard(c) > wanted:
-                low = c
-            else:
-                high = c
-        return float(scipy.special.log_ndtr(-low))
-
-    def hazard(self, c: float) -> float:
-        """Return the approximate number of upward crossings of c by a Brownian bridge.
-
-        In time log(n / (N - n)) / 2 it is Ornstein-Uhlenbeck: T c phi(c) crossings in a time T.
-        """
-        above = math.erfc(c / math.sqrt(2.0)) / 2.0
-        time = float(self.time[-1] - self.time[0])
-        return above + time * c * math.exp(-c * c / 2.0) / math.sqrt(2.0 * math.pi)
+            high = middle
+    return low
 
 
-def _log_hazard(p: float) -> float:
+def _steps_between(
+    low: _LevelTrial, high: _LevelTrial, n: FloatArray, population: Population
+) -> tuple[FloatArray, FloatArray]:
+    """Return the steps between two levels in ascending order, and the sums of their heights."""
+    times = (low.counts - high.counts).astype(np.int64)
+    at = np.repeat(np.arange(n.size), times)
+    above = np.arange(at.size) - np.repeat(np.cumsum(times) - times, times)
+    tails = population.tails(high.counts[at] + above, n[at]).ge
+    order = np.argsort(tails)
+    tails, known = tails[order], np.cumsum(_step_heights(n, population)[at[order]])
+    last = np.diff(tails, append=np.inf) > _EQUAL  # equal tails are one step
+    kept = last & (tails - low.log_t > _EQUAL)
+    return tails[kept], known[kept]
+
+
+def _step_heights(n: FloatArray, population: Population) -> FloatArray:
+    """Return how much a step at each n adds to the rate of reaching a boundary, relatively."""
+    left = np.ones(n.size)
+    if isinstance(population, Finite):
+        left = np.maximum(population.total - n, 1.0) / population.total
+    # in this time, X_n resembles an Ornstein-Uhlenbeck process: a step of the boundary by one
+    # standard deviation has the same effect over equal spans, up to the correlation time
+    gaps = np.minimum(np.diff(np.log(n / left) / 2.0), _CORRELATION_TIME)
+    spans = np.append(gaps, _CORRELATION_TIME) + np.insert(gaps, 0, _CORRELATION_TIME)
+    variance = n * left * population.prior * (1.0 - population.prior)
+    return np.asarray(spans / np.sqrt(variance + 0.25))
+
+
+def _share_below(wanted: float, low: float, high: float) -> float:
+    """Return how far a probability lies between two others, on the log-rate scale."""
+    first, wanted, last = (_log_rate(p) for p in (low, wanted, high))
+    if not (first < last and math.isfinite(last - first)):
+        return 0.5
+    return min(max((wanted - first) / (last - first), 0.0), 1.0)
+
+
+def _log_rate(p: float) -> float:
     """Return log(-log(1 - p)), the log rate of a Poisson process with probability p."""
     if 0.0 < p < 1.0:
         return math.log(-math.log1p(-p))
     if p:
         return math.inf
     return -math.inf
-
-
-def _share_below(wanted: float, low: float, high: float) -> float:
-    """Return how far a probability lies between two others, on the log-rate scale."""
-    first, wanted, last = (_log_hazard(p) for p in (low, wanted, high))
-    if not (first < last and math.isfinite(last - first)):
-        return 0.5
-    return min(max((wanted - first) / (last - first), 0.0), 1.0)

@@ -170,7 +170,7 @@ class Ranking:
         positions = np.argsort(-self.score, axis=-1)
         # the default sort is faster than the stable one: restore the tie-key order of equal scores
         ranked = np.take_along_axis(self.score, positions, axis=-1)
-        if _equal(ranked[..., 1:], ranked[..., :-1]).any():
+        if equal_scores(ranked[..., 1:], ranked[..., :-1]).any():
             block = block_edges(ranked)[0] * ranked.shape[-1]
             positions = np.sort(block + positions, axis=-1) - block
         if self.present.all():
@@ -267,7 +267,7 @@ class Ranking:
         if whole is not None:
             # a block that extends beyond these candidates ends where the block at ``reach`` ends
             last = self.scores_by_rank[..., whole.reach - 1 : whole.reach]
-            on = _equal(self.scores_by_rank[..., index - 1], last)
+            on = equal_scores(self.scores_by_rank[..., index - 1], last)
             on &= whole.end[..., np.newaxis] <= here  # otherwise no list contains missing scores
             end = np.where(on, whole.end[..., np.newaxis], end)
             tp_end = np.where(on, whole.tp_end[..., np.newaxis], tp_end)
@@ -301,7 +301,7 @@ class Ranking:
         rank = np.minimum(np.concatenate([n, n + 1]), width)
         edges = np.take_along_axis(self.score, self.order[..., rank - 1], axis=-1)
         last, after = edges[..., : n.size], edges[..., n.size :]
-        cut: BoolArray = _equal(last, after) & (n < self.size.total[..., np.newaxis])
+        cut: BoolArray = equal_scores(last, after) & (n < self.size.total[..., np.newaxis])
         return cut
 
     def accepted(self, threshold: FloatArray) -> Accepted:
@@ -322,7 +322,7 @@ class Ranking:
         return Accepted(counts[0], counts[1])
 
 
-def _equal(one: FloatArray, other: FloatArray) -> BoolArray:
+def equal_scores(one: FloatArray, other: FloatArray | float) -> BoolArray:
     """Return whether scores are equal; NaN is equal to NaN."""
     return np.asarray((one == other) | (np.isnan(one) & np.isnan(other)))
 
@@ -332,7 +332,7 @@ def block_edges(ranked: FloatArray) -> tuple[IntArray, IntArray]:
     width = ranked.shape[-1]
     rank = np.arange(width)
     edges = np.ones((*ranked.shape[:-1], width + 1), dtype=bool)  # between two blocks
-    edges[..., 1:-1] = ~_equal(ranked[..., 1:], ranked[..., :-1])
+    edges[..., 1:-1] = ~equal_scores(ranked[..., 1:], ranked[..., :-1])
     start = np.maximum.accumulate(np.where(edges[..., :-1], rank, 0), axis=-1)
     end = np.where(edges[..., 1:], rank + 1, width)
     return start, np.minimum.accumulate(end[..., ::-1], axis=-1)[..., ::-1]
@@ -515,47 +515,6 @@ def stands_for(a: IntArray, b: IntArray, *, ordered: bool) -> IntArray:
     return np.array(result, dtype=np.int64)
 
 
-_SHARE = 0.2  # minimum fraction of candidates that are repeated in another group
-
-
-def again_in_groups(score: FloatArray, number: IntArray, label: AnyArray) -> BoolArray | None:
-    """Return the candidates that also occur in another group with the same label and scores.
-
-    ``score`` is (measure, candidate), ``number`` the group, and ``label`` a hash, ignored if none
-    occurs twice. None if too few candidates are repeated, or if coarse scores are equal by chance.
-    """
-    few = np.unique(score[0, :: max(number.size // _LOOKED_AT, 1)])
-    place = np.minimum(np.searchsorted(few, score[0]), few.size - 1)
-    if (few[place] == score[0]).sum() < (1.0 + _SHARE / 2.0) * few.size:  # too few repeated
-        return None
-    bits = np.zeros(number.size, dtype=np.uint64)
-    for row in score:
-        bits = bits * np.uint64(0x9E3779B97F4A7C15) + (row + 0.0).view(np.uint64)
-    sizes = np.bincount(number).astype(float)
-    pairs = float((sizes * (sizes - 1.0)).sum())
-    if (sizes > 0).sum() < 2 or pairs == 0.0 or number.size < 2 * _LEAST:
-        return None
-    mixed = bits * np.uint64(0xD6E8FEB86659FD93)
-    within = np.unique(mixed + number.astype(np.uint64), return_counts=True)[1]
-    chance = (float((within * (within - 1.0)).sum()) + 3.0) / pairs  # probability of equal scores
-    known = _repeated(label)
-    if known.mean() >= _SHARE:
-        again = _repeated(mixed + label)
-        enough = again.sum() >= 0.9 * known.sum() and chance <= 0.1
-    else:
-        again = _repeated(bits)  # within a group, scores rarely repeat by chance
-        enough = again.mean() >= 0.9 and chance * number.size <= 0.5
-    if enough and again.sum() >= _LEAST:
-        return again
-    return None
-
-
-def _repeated(values: AnyArray) -> BoolArray:
-    """Return whether each value occurs more than once."""
-    _, where, count = np.unique(values, return_inverse=True, return_counts=True)
-    return np.asarray(count[where] > 1)
-
-
 # ----------------------- The slots of two rankings, and the lists of swapped rankings for each draw
 #
 # Each rank has two slots, one for a and one for b. In each draw, every slot is assigned to the
@@ -667,52 +626,6 @@ class Walk(NamedTuple):
         return np.asarray(np.cumsum(counted, axis=1))
 
 
-class TrueSlots(NamedTuple):
-    """The first slots, used for sums over the ranks of true positives."""
-
-    keys: Keys  #: (slot)
-    flip: Keys  #: (slot): all bits set for a slot of a, none for a slot of b
-    true: IntArray  #: slots of true positives
-
-    @classmethod
-    def of(cls, slots: Slots, gold: BoolArray, keys: Keys, reach: int) -> TrueSlots:
-        """Return the first ``reach`` slots."""
-        candidate = slots.candidate[:reach]
-        flip = np.uint64(0) - slots.from_a[:reach].astype(np.uint64)
-        return cls(keys[candidate], flip, np.flatnonzero(gold[candidate]))
-
-    def sums(
-        self, weight: FloatArray, most: int, seed: int, start: int, stop: int, *, whole: bool
-    ) -> FloatArray | None:
-        """Return the total weight (by rank from 0) in the first ranking minus the second: (draw).
-
-        None if a list of size ``most`` ends outside the slots, unless they are the ``whole``.
-        """
-        # (slot): one bit for each draw, set if the first ranking has the slot
-        bits = words(self.keys, seed, start, stop)[:, 0] ^ self.flip
-        octets = bits.astype("<u8").view(np.uint8).reshape(-1, 8)
-        place, sums = (self.true + 1).astype(np.int32), np.empty(stop - start)
-        own = np.zeros(-(-self.keys.size // 8) * 8, dtype=np.uint8)  # (slot), one draw, 0 or 1
-        before = np.zeros(own.size // 8 + 1, dtype=np.int32)  # per eight slots
-        octet = octets[:, 0]
-        for draw in range(stop - start):
-            if draw % 8 == 0:
-                octet = octets[:, draw // 8].copy()
-            np.bitwise_and(octet, 1, out=own[: octet.size])
-            octet >>= 1
-            # each byte of the product is a running sum over the bytes of eight slots
-            within = (own.view("<u8") * np.uint64(0x0101010101010101)).view(np.uint8)
-            np.cumsum(within[7::8], dtype=np.int32, out=before[1:])
-            if not whole and min(before[-1], octet.size - before[-1]) < most:
-                return None
-            up_to = before.take(self.true >> 3)
-            up_to += within.take(self.true)
-            first = own.take(self.true)
-            ranks = (2 * up_to - place) * first + (place - up_to)  # in either ranking
-            sums[draw] = weight.take(ranks) @ (2.0 * first - 1.0)
-        return sums
-
-
 # ------- A candidate's random numbers depend only on the seed, the resample and the candidate's key
 #
 # Draws from a part of the data that contains all requested lists are therefore equal to draws from
@@ -722,6 +635,7 @@ Keys = np.ndarray[Any, np.dtype[np.uint64]]
 Bits = np.ndarray[Any, np.dtype[np.uint8]]
 WORD = 64  #: number of resamples whose bits are in one hash
 _CACHED = 20_000  # hashes, or pairs of normal numbers, that fit into the cache
+# increment and mixing of SplitMix64 (Steele, Lea and Flood 2014)
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -12,14 +11,21 @@ import numpy as np
 import scipy
 
 from rankeval_pd.stats import areas, bootstrap, swaps
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, silent_division
+from rankeval_pd.stats._types import (
+    AnyArray,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    at_most,
+    silent_division,
+)
 from rankeval_pd.stats.bands import critical_value
 from rankeval_pd.stats.bootstrap import MOST_POINTS, SignedSum
 from rankeval_pd.stats.families import level_of_each, max_t, simultaneous_limits
 from rankeval_pd.stats.gains import (
     Limits,
     Tested,
-    as_each_p_says,
+    as_p_says,
     no_tests,
     oriented,
     refuse_crossed,
@@ -27,10 +33,16 @@ from rankeval_pd.stats.gains import (
 )
 from rankeval_pd.stats.item_gains import Draws, draws_of
 from rankeval_pd.stats.items import AnyItems, Items, PairOptions, Step, leans, quiet, scores_of
-from rankeval_pd.stats.proportions import clopper_pearson, t_of, widened_by_skewness, z_of
+from rankeval_pd.stats.proportions import (
+    clopper_pearson,
+    p_of_t,
+    t_of,
+    widened_by_skewness,
+    z_of,
+)
 from rankeval_pd.stats.ranking import Ranking
 
-# ------------------- Tests for all pairs of areas, with the joint distribution of their differences
+# ---- Tests for all pairs of areas, with the joint distribution of their differences
 
 _ZERO = 1e-12  # a variance below this fraction of the areas' variances is a rounding error
 _AT_ONCE = 20_000  # number of draws for all areas in memory
@@ -143,7 +155,7 @@ def of_influences(
             both = value[row][left], value[row][right]
             freedom = areas.difference_freedom(freedom, both, sizes)
         freedom = np.fmax(freedom, 1.0)
-        tested = difference, error, freedom, p_of(z, freedom)
+        tested = difference, error, freedom, p_of_t(z, freedom, "two-sided")
         for name, values in zip(_TESTED, tested, strict=True):
             columns[name][row][:, 0] = values
         if count > 1 and np.isfinite(covariance).all():
@@ -155,13 +167,6 @@ def of_influences(
                 for name, values in zip(_DRAWN, drawn, strict=True):
                     columns[f"{name}{family}"][row][pairs, 0] = values
     return columns
-
-
-def p_of(z: FloatArray, freedom: FloatArray) -> FloatArray:
-    """Return two-sided p-values of t statistics, or of z if ``freedom`` is infinite."""
-    normal = scipy.special.erfc(z / np.sqrt(2.0))
-    student = 2.0 * scipy.special.stdtr(np.where(np.isinf(freedom), 1.0, freedom), -z)
-    return np.asarray(np.where(np.isinf(freedom), normal, student), dtype=float)
 
 
 def _covariances(
@@ -218,89 +223,60 @@ def _joint_tests(
     return p, max(critical_value(drawn, level), alone), count
 
 
-# ------------------------ Scores of systems with intervals, tests of all pairs, and resampled ranks
-
-SCORE_INTERVALS = ("wild", "clopper-pearson", "bca", "percentile", "basic")
+# ---- Scores of systems with intervals, tests of all pairs, and resampled ranks
 
 
 class SystemScores(NamedTuple):
-    """The scores of systems, their intervals, and their ranks in resamples: each (system,)."""
+    """The scores of systems and their intervals: each (system,)."""
 
     theta: FloatArray  #: larger is better, as in the intervals
     together: Limits  #: simultaneous for all systems
     alone: Limits
-    low: IntArray  #: percentiles of the resampled ranks
-    high: IntArray
-    p_best: FloatArray
-    n_resamples: int
+    n_resamples: int  #: draws behind the intervals
 
 
 def draws_for_ranks(items: AnyItems, options: PairOptions, step: Step = quiet) -> Draws:
-    """Return the draws for tests of all pairs, with the kind of interval for scores."""
+    """Return the draws for tests of all pairs."""
     refuse_crossed(items, "system_ranks")
-    if options.ci == "clopper-pearson" and not items.binary:
-        raise ValueError(
-            "ci='clopper-pearson' is an interval for a proportion: it requires scores of 0 or 1"
-            " for every item, with metric='accuracy' or 'mean' and without groups=. Pass ci='wild',"
-            " or omit ci."
-        )
-    if not options.ci:
-        options = replace(options, ci="clopper-pearson" if items.binary else "wild")
     return draws_of(items, np.stack(all_pairs(items.n_systems), axis=1), options, step)
 
 
 def drawn_scores(draws: Draws) -> SystemScores:
-    """Return the scores with intervals, and the resampled ranks."""
-    options = draws.options
-    low, high, p_best = resampled_ranks(draws.ranked_scores, options.level)
+    """Return the scores with intervals."""
+    options, n_resamples = draws.options, 0
     alone = _score_limits(draws, options.level)
-    if options.ci == "wild" and draws.parametric is None:
+    if draws.parametric is None and not draws.items.binary:
         lowest, highest = _largest_limits(draws, options)
+        n_resamples = options.n_resamples
     else:
         shared = draws.items.n_systems * options.n_alike
         lowest, highest = _score_limits(draws, level_of_each(options.level, shared))
     together = np.minimum(lowest, alone[0]), np.maximum(highest, alone[1])
-    return SystemScores(draws.theta, together, alone, low, high, p_best, options.n_resamples)
+    return SystemScores(draws.theta, together, alone, n_resamples)
 
 
 def _score_limits(draws: Draws, level: float) -> Limits:
     """Return the interval for each system's score; larger scores are better."""
-    items, options = draws.items, draws.options
-    if options.ci == "clopper-pearson":
+    items = draws.items
+    if items.binary:
         right = items.totals[:, 0]
         low, high = clopper_pearson(right, np.full(right.shape, items.n_items), level)
         if items.sign < 0.0:
             return -high, -low
         return low, high
-    if options.ci == "wild" and draws.parametric is not None:
+    if draws.parametric is not None:
         return draws.parametric.score_limits(level, items.sign)
-    every, error = np.arange(items.n_systems), _errors(draws)
-    if options.ci == "wild":
-        subsets = draws.subsets
-        found: Any = bootstrap.limits(
-            subsets.values,
-            subsets.weights,
-            draws.level.unit * draws.level.weight,
-            every=subsets.every,
-            level=level,
-            room=draws.level.room,
-        )
-        critical = t_of(items.n_drawn - 1.0, level) * draws.student_factor
-        found = widened_by_skewness(found, draws.theta, error, _leans(draws), critical)
-    else:
-        found = np.full((2, every.size), np.nan)
-        without = np.empty((every.size, 0))
-        if options.ci == "bca":
-            without = draws.without
-        for k in np.flatnonzero(error > 0.0):
-            found[:, k] = bootstrap.interval(
-                options.ci,
-                draws.theta[k],
-                draws.scores[k],
-                level=level,
-                scale=float(draws.scale[k]),
-                without=without[k],
-            )
+    error, subsets = _errors(draws), draws.subsets
+    found = bootstrap.limits(
+        subsets.values,
+        subsets.weights,
+        draws.level.unit * draws.level.weight,
+        every=subsets.every,
+        level=level,
+        room=draws.level.room,
+    )
+    critical = t_of(items.n_drawn - 1.0, level) * draws.student_factor
+    found = widened_by_skewness(found, draws.theta, error, _leans(draws), critical)
     low, high = (np.where(error > 0.0, limit, np.nan) for limit in found)
     return low, high
 
@@ -348,27 +324,7 @@ def _leans(draws: Draws) -> FloatArray:
     return leans(draws.spread.systems, draws.spread.system_cubes, draws.level, every)
 
 
-def resampled_ranks(scores: FloatArray, level: float) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return limits for each system's rank, and how often it is best (ties share it)."""
-    systems, size = scores.shape
-    low, high = np.empty(systems, dtype=np.int64), np.empty(systems, dtype=np.int64)
-    best = np.empty(systems)
-    known = np.where(np.isnan(scores), -np.inf, scores)
-    room = 1e-12 * np.abs(np.nan_to_num(scores)).max(axis=0)
-    top = known.max(axis=0) - room
-    winners = np.maximum((known >= top).sum(axis=0), 1)
-    tail = (1.0 - level) / 2.0
-    for k in range(systems):
-        better = np.count_nonzero(known > known[k] + room, axis=0)
-        share = np.cumsum(np.bincount(better + 1, minlength=systems + 1)) / size
-        low[k] = int(np.argmax(share > tail))
-        high[k] = int(np.argmax(share >= 1.0 - tail))
-        wins = (known[k] >= top) & ~np.isnan(scores[k])
-        best[k] = float((wins / winners).mean())
-    return low, high, best
-
-
-# ---------- Thresholds whose precision or recall is guaranteed despite a search over all thresholds
+# ---- Thresholds whose precision or recall is guaranteed despite a search over all thresholds
 
 
 class Sets(NamedTuple):
@@ -483,9 +439,10 @@ def guaranteed_youden(sets: Sets, _: float, level: float) -> Promise:
     return Promise(chosen, low)
 
 
-# -------------- Wilcoxon's signed-rank test for all pairs, with Hodges-Lehmann estimates and limits
+# ---- Wilcoxon's signed-rank test for all pairs, with Hodges-Lehmann estimates and limits
 
 _EQUAL = 1e-12  # relative to the largest difference; closer differences share a rank
+_MOST_PARTS = 200  # every second step halves the bracket, which ends at 1e-24 of the largest mean
 
 
 def signed_rank_tests(
@@ -494,12 +451,10 @@ def signed_rank_tests(
     """Return signed-rank tests for all pairs; the gain is the median Walsh average.
 
     Differences of 0 are dropped (Wilcoxon 1945), and equal absolute differences get the mean rank.
-    The null distribution is the exact distribution over random signs of the ranks. If the sum has
-    more than a million values, a normal distribution with a kurtosis term is used.
+    The null distribution is exact, over random signs of the ranks. If the sum has more than a
+    million values, it is SciPy's normal approximation.
     """
-    items = _items_in_memory(
-        items, options, "wilcoxon", "Omit test.", "signed ranks have no t statistic"
-    )
+    items = _items_in_memory(items, options, "wilcoxon")
     theta = scores_of(items)
     values = items.sign * items.statistics[..., 0]
     scale = np.abs(values).max(axis=1)
@@ -529,7 +484,7 @@ def signed_rank_tests(
         low, high = np.array(ends).reshape(-1, 2).T
         flat = np.array([x[0] == x[-1] for x in sorted_], dtype=bool)
         low, high = np.where(flat, np.nan, low), np.where(flat, np.nan, high)
-        return as_each_p_says((low, high), gain, rows.doubled, near, options)
+        return as_p_says((low, high), gain, rows.doubled, near, options)
 
     rows.low[:], rows.high[:] = limits_at(options)
     with np.errstate(invalid="ignore"):
@@ -537,19 +492,18 @@ def signed_rank_tests(
     return Tested(items, options, theta, pairs, swapped, rows, True, limits_at, estimate=gain)
 
 
-def _items_in_memory(
-    items: AnyItems, options: PairOptions, test: str, instead: str, reason: str
-) -> Items:
-    """Return the items for a test without draws, or raise a ValueError with the ``reason``."""
+def _items_in_memory(items: AnyItems, options: PairOptions, test: str) -> Items:
+    """Return the items for a test without draws, or raise a ValueError."""
     single = isinstance(items, Items) and items.linear == "mean" and items.cluster is None
     if not isinstance(items, Items) or not single or items.unit is None:
         raise ValueError(
             f"test={test!r} supports only items in memory, with metric='mean' or 'accuracy' and"
-            f" without groups, strata or seeds. {instead}"
+            " without groups, strata or seeds. Omit test, or call paired_bootstrap."
         )
     if options.simultaneous:
         raise ValueError(
-            f"test={test!r} with adjust={options.adjust!r}: {reason}. Pass adjust='holm'."
+            f"test={test!r} with adjust={options.adjust!r}: without draws, the largest of several"
+            " statistics has no known distribution. Pass adjust='holm'."
         )
     return items
 
@@ -571,22 +525,12 @@ def signed_rank_tails(differences: FloatArray, room: float = 0.0) -> tuple[float
         unit = int(np.gcd.reduce(distinct))
         law = SignedSum(distinct // unit, times)
         return law.tail(total // unit), law.tail(-total // unit)
-    return _nearly_normal_tail(total, ranks), _nearly_normal_tail(-total, ranks)
-
-
-def _nearly_normal_tail(total: int, ranks: IntArray) -> float:
-    """Return the upper tail probability, corrected for continuity and kurtosis."""
-    squares = ranks.astype(float) ** 2
-    variance = float(squares.sum())
-    step = 2.0  # half the distance between sums
-    if (ranks % 2).any():
-        step = 1.0
-    z = (total - step) / np.sqrt(variance)
-    kurtosis = -2.0 * float((squares**2).sum()) / variance**2
-    density = np.exp(-z * z / 2.0) / np.sqrt(2.0 * np.pi)
-    return float(
-        np.clip(scipy.special.ndtr(-z) + density * kurtosis / 24.0 * (z**3 - 3.0 * z), 0.0, 1.0)
+    signed = np.sign(moved) * (1.0 + level)
+    up, down = (
+        scipy.stats.wilcoxon(signed, alternative=side, correction=True, method="asymptotic").pvalue
+        for side in ("greater", "less")
     )
+    return float(up), float(down)
 
 
 @lru_cache(maxsize=64)
@@ -643,7 +587,10 @@ def walsh_average(ordered: FloatArray, which: int) -> float:
     if below >= which:
         return low
     halve, least = False, _EQUAL**2 * max(abs(low), abs(high))  # near 0, no distance is relative
-    while reached - below > 4 * n and high - low > max(_EQUAL * max(abs(low), abs(high)), least):
+    for _ in at_most(_MOST_PARTS, "a Walsh average"):
+        wide = high - low > max(_EQUAL * max(abs(low), abs(high)), least)
+        if not wide or reached - below <= 4 * n:
+            break
         part = 0.5
         if not halve:
             part = min(max((which - below) / (reached - below), 0.01), 0.99)
@@ -664,21 +611,12 @@ def walsh_average(ordered: FloatArray, which: int) -> float:
     return float(np.partition(means, which - 1 - below)[which - 1 - below])
 
 
-# -------------- Paired t tests for all pairs of systems, and the possible ranks, without resampling
-
-_TOGETHER = 4_000_000  # number of differences in memory at a time
+# ---- Paired t tests for all pairs of systems, and the possible ranks, without resampling
 
 
 def t_tests(items: AnyItems, pairs: IntArray, options: PairOptions, _: Step = quiet) -> Tested:
     """Return paired t tests for all pairs, with limits that agree with the tests."""
-    items = _items_in_memory(
-        items,
-        options,
-        "t",
-        "Omit test, or call paired_bootstrap.",
-        "without draws, the largest of several t statistics has no known distribution",
-    )
-
+    items = _items_in_memory(items, options, "t")
     theta, pairs, swapped = oriented(items, pairs, options)
     gain, freedom = theta[pairs[:, 0]] - theta[pairs[:, 1]], items.n_items - 1.0
     rows = no_tests(len(pairs))
@@ -694,16 +632,11 @@ def t_tests(items: AnyItems, pairs: IntArray, options: PairOptions, _: Step = qu
 
 def _errors_of_t_tests(items: Items, pairs: IntArray) -> FloatArray:
     """Return the standard error of each pair's gain; rounding errors are treated as 0."""
-    values = items.statistics[..., 0]
-    result = np.empty(len(pairs))
-    step = max(1, _TOGETHER // max(items.n_items, 1))
-    for start in range(0, len(pairs), step):
-        a, b = pairs[start : start + step].T
-        spread = (values[a] - values[b]).std(axis=1, ddof=1) if items.n_items > 1 else np.nan
-        scale = np.abs(values[a]).max(axis=1, initial=0.0)
-        flat = spread <= 1e-14 * scale
-        result[start : start + step] = np.where(flat, 0.0, spread) / np.sqrt(items.n_items)
-    return result
+    values, spread = items.statistics[..., 0], np.full(len(pairs), np.nan)
+    if items.n_items > 1:
+        spread = np.array([(values[a] - values[b]).std(ddof=1) for a, b in pairs])
+    flat = spread <= 1e-14 * np.abs(values[pairs[:, 0]]).max(axis=1, initial=0.0)
+    return np.where(flat, 0.0, spread) / np.sqrt(items.n_items)
 
 
 def t_scores(items: Items, options: PairOptions) -> SystemScores:
@@ -713,13 +646,5 @@ def t_scores(items: Items, options: PairOptions) -> SystemScores:
     error = np.where(error > 0.0, error, np.nan)
     freedom, shared = items.n_items - 1.0, level_of_each(options.level, systems * options.n_alike)
     half, alone = t_of(freedom, shared) * error, t_of(freedom, options.level) * error
-    none = np.zeros(systems, dtype=np.int64)
-    return SystemScores(
-        theta,
-        (theta - half, theta + half),
-        (theta - alone, theta + alone),
-        none,
-        none,
-        np.full(systems, np.nan),
-        0,
-    )
+    together, alone_ = (theta - half, theta + half), (theta - alone, theta + alone)
+    return SystemScores(theta, together, alone_, 0)

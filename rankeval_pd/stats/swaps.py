@@ -4,17 +4,16 @@ If neither measure is better, the two ranks of a candidate are assigned to the m
 Each draw produces two rankings, sorted by the swapped ranks and then by the key.
 
 Each rank has two slots, one for a and one for b, and each draw assigns every slot to the first or
-the second ranking; n-best lists end near slot 2n. Three algorithms give the same counts:
+the second ranking; n-best lists end near slot 2n. Two algorithms give the same counts:
 
 * **windows** (:class:`_Window`), for few list sizes, visit only the slots near the lists' ends;
-* **ranks** are used if the windows together are longer than all the slots;
-* **walks** (:class:`ranking.Walk`) are used if a block of draws does not fit in the cache.
+* **walks** (:class:`ranking.Walk`) are used if the windows together are longer than all the slots.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -29,16 +28,13 @@ from rankeval_pd.stats.ranking import (
     Keys,
     Regions,
     Slots,
-    TrueSlots,
     Walk,
     by_position,
     nbest_regions,
 )
 
 _BLOCK = 1_000_000  # number of slots times draws that fits in the cache
-_STRETCH = 2_000  # number of slots summed at a time, which fits in the processor's cache
 _EQUAL = 1e-12  # largest relative difference between equal statistics
-_LONG = 100_000  # number of slots above which the draws of a word do not fit in the cache
 _FAR = 6.0  # standard deviations on each side of a window, exceeded once in 1e9 draws
 
 
@@ -73,23 +69,6 @@ class Swaps:
         self.slots = Slots.of(self.rank_a, self.rank_b)
         self.draws_of = self.keys if self.keys is not None else by_position(self.rank_a.size)
 
-    def sums(self, weight: FloatArray, most: int) -> FloatArray:
-        """Return the weight of true positives, by rank to ``most``, in the first less second."""
-        result, every = np.empty(self.n_resamples), self.slots.candidate.size
-        reach = min(2 * (most + self._beyond(most)), every)
-        part = TrueSlots.of(self.slots, self.gold, self.draws_of, reach)
-        for start, stop in self._blocks(_BLOCK):
-            sums = None
-            while sums is None:
-                whole = part.keys.size == every
-                sums = part.sums(weight, most, self.seed, start, stop, whole=whole)
-                if sums is None:  # a list ends outside the slots (once in a billion draws)
-                    reach = min(4 * part.keys.size, every)
-                    part = TrueSlots.of(self.slots, self.gold, self.draws_of, reach)
-            result[start:stop] = sums
-            self.advance(stop - start)
-        return result
-
     def counts(self, n: IntArray) -> Iterator[Regions]:
         """Yield blocks of counts for both lists after random swaps, (draw, n)."""
         n = np.minimum(n, self.rank_a.size)
@@ -121,78 +100,15 @@ class Swaps:
             self.advance(stop - start)
 
     def _at_many_n(self, n: IntArray) -> Iterator[Regions]:
-        """Yield the counts, computed from the ranks of all candidates that a list can reach."""
-        most = int(n.max())
+        """Yield the counts, computed from all slots that a list can reach."""
         sizes, place = np.unique(n, return_inverse=True)  # (list), and back to (n)
-        half = self._beyond(most)
-        # use walks if a block of draws does not fit in the cache, and ranks otherwise
-        if 2 * most > _LONG:
-            walk = Walk.of(self.slots, self.gold, self.draws_of, sizes, half)
-            for start, stop in self._blocks(_BLOCK):
-                while (counts := walk.counts(self.seed, start, stop)) is None:
-                    # a list ends outside the slots (once in a billion draws)
-                    walk = Walk.of(self.slots, self.gold, self.draws_of, sizes, 4 * walk.half)
-                yield Regions(*counts[:, :, place])
-                self.advance(stop - start)
-            return
-        listed = np.searchsorted(sizes, np.arange(most + 2))  # first list that contains a rank
-        for start, stop in self._blocks(min(2 * (most + half), 2 * self.rank_a.size)):
-            wider = half
-            while (ranks := self._swapped_ranks(most, wider, start, stop)) is None:
-                wider *= 4
-            candidates, a, b = ranks
-            both, true = np.maximum(a, b), self.gold[candidates]
-            # (draw, candidate) -> (draw, list) -> (draw, n)
-            yield Regions(
-                _counts_in_lists(both, listed)[:, place],
-                *(_counts_in_lists(ranks[:, true], listed)[:, place] for ranks in (both, a, b)),
-            )
+        walk = Walk.of(self.slots, self.gold, self.draws_of, sizes, self._beyond(int(n.max())))
+        for start, stop in self._blocks(_BLOCK):
+            while (counts := walk.counts(self.seed, start, stop)) is None:
+                # a list ends outside the slots (once in a billion draws)
+                walk = Walk.of(self.slots, self.gold, self.draws_of, sizes, 4 * walk.half)
+            yield Regions(*counts[:, :, place])
             self.advance(stop - start)
-
-    def _swapped_ranks(
-        self, most: int, half: int, start: int, stop: int
-    ) -> tuple[IntArray, IntArray, IntArray] | None:
-        """Return the candidates that can reach rank ``most``, and both of their ranks.
-
-        The first ranking gets the a slots of unswapped and the b slots of swapped candidates, and
-        ranks count its slots. None if a list of size ``most`` ends beyond the slots.
-        """
-        slots, keys = self.slots, self.draws_of
-        reach = min(2 * (most + half), slots.candidate.size)
-        # only candidates with a slot within reach need draws
-        near = np.flatnonzero(np.minimum(slots.a, slots.b) < reach)
-        place = np.empty(keys.size, dtype=np.int64)
-        place[near] = np.arange(near.size)
-        swap = ranking.coins(keys[near], self.seed, start, stop)  # (near, draw), 0 or 1
-        first = swap[place[slots.candidate[:reach]]]  # (slot, draw)
-        # a swap exchanges an a slot for a b slot in the first ranking: exclusive or of bytes
-        first ^= slots.from_a[:reach].view(np.uint8)[:, np.newaxis]
-        # (slot, draw): number of the first ranking's slots up to each slot, which is the rank
-        up_to = np.empty((reach + 1, swap.shape[1]), dtype=np.int32)
-        for low in range(0, reach, _STRETCH):
-            stretch = slice(low, min(low + _STRETCH, reach))
-            np.cumsum(first[stretch], axis=0, dtype=np.int32, out=up_to[stretch])
-            if low:
-                up_to[stretch] += up_to[low - 1]
-        listed = np.zeros(1, dtype=np.int32)
-        if reach:
-            listed = up_to[reach - 1]
-        if 0 < reach < slots.candidate.size and min(listed.min(), reach - listed.max()) < most:
-            return None
-        up_to[-1] = most + 1  # outside the slots
-        # (near, draw): whether swapped, and the first ranking's count up to the a and the b slot
-        moved = swap.view(bool)
-        of_a, of_b = (up_to[np.minimum(side[near], reach)] for side in (slots.a, slots.b))
-        del up_to, first, swap
-        first_rank = np.where(moved, of_b, of_a)
-        # reuse the arrays for the second ranking, whose ranks count the remaining slots
-        for counts, side in ((of_a, slots.a[near]), (of_b, slots.b[near])):
-            slot = np.where(side < reach, side + 1, 2 * (most + 1)).astype(np.int32)
-            np.subtract(slot[:, np.newaxis], counts, out=counts)
-        second_rank = np.where(moved, of_a, of_b)
-        for ranks in (first_rank, second_rank):
-            np.minimum(ranks, most + 1, out=ranks)
-        return near, first_rank.T, second_rank.T
 
     def _sums_ahead(self, windows: list[_Window], start: int, stop: int) -> IntArray:
         """Count the first ranking's slots, and its true positives, before each window.
@@ -237,13 +153,6 @@ class Swaps:
         width = ranking.WORD * max(1, _BLOCK // (ranking.WORD * max(1, size)))
         for start in range(0, self.n_resamples, width):
             yield start, min(start + width, self.n_resamples)
-
-
-def _counts_in_lists(ranks: IntArray, listed: IntArray) -> IntArray:
-    """Count the ranks of each draw in each list; ``listed`` is each rank's first list."""
-    lists = int(listed[-1])
-    counts = [np.bincount(listed[drawn], minlength=lists + 1)[:lists] for drawn in ranks]
-    return np.cumsum(np.array(counts, dtype=np.int64).reshape(-1, lists), axis=-1)
 
 
 class _Window:
@@ -407,7 +316,6 @@ def share_of_swaps(
 
 def decided_swap_tests(
     *rankings: Any,
-    test: Callable[..., SwapTests] | None = None,
     tests: Sequence[float],
     alpha: float,
     each: bool,
@@ -421,7 +329,7 @@ def decided_swap_tests(
     """
     draws = n_resamples
     while True:
-        found = (test or swap_tests)(*rankings, n_resamples=draws, **drawing)
+        found = swap_tests(*rankings, n_resamples=draws, **drawing)
         p = found.together
         if each:
             p = found.alone

@@ -1,27 +1,17 @@
-"""What the orders of tied candidates can change: lists, tests, and metrics of queries."""
+"""What the orders of tied candidates can change: lists and tests."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy
 
-from rankeval_pd.stats import distributions, queries, swaps
+from rankeval_pd.stats import distributions, swaps
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.queries import (
-    Kernel,
-    MetricRun,
-    Retrieved,
-    TieBlocks,
-    ratio_or_nan,
-    sums_by_query,
-    tie_blocks,
-)
+from rankeval_pd.stats.proportions import p_of_t
 from rankeval_pd.stats.ranking import NBest, Ranking, Regions, edge_precision
 from rankeval_pd.stats.two_by_two import score_test
 
@@ -31,10 +21,9 @@ from rankeval_pd.stats.two_by_two import score_test
 # the orderings, each of these has a weight of j / m, those above 1, and those below 0.
 
 TAIL = 0.025  # fraction of the tie orders in each tail
-_Z = 1.959963984540054
+_Z = 1.959963984540054  # normal quantile for TAIL
 _FEW = 3.0  # standard deviation above which the distribution over tie orders is treated as normal
 _NONE = 1e-9  # smaller numbers of candidates are rounding errors
-_AT_ONCE = 4_000_000  # number of sums of draws in memory
 
 
 def ranking_alone(side: Ranking, at: tuple[Any, ...], present: BoolArray) -> Ranking:
@@ -158,18 +147,6 @@ class TiedLists:
         total = np.array([self.gold.size])
         return [edge_precision(x.cumulated("expected"), self.n, total) for x in self.pair]
 
-    @property
-    def center(self) -> FloatArray:
-        """The precision among the candidates that move when swaps change the list lengths."""
-        return (self.edges[0] + self.edges[1]) / 2.0
-
-    @cached_property
-    def spread(self) -> FloatArray:
-        """The standard deviation of the difference over swaps; 0 for equal lists."""
-        label = np.arange(2.0)[:, np.newaxis]
-        spread = np.sqrt(self.summed((self.differ * (label - self.center)) ** 2))
-        return np.where(spread > _NONE, spread, 0.0)
-
     def effective(self) -> tuple[FloatArray, FloatArray]:
         """Return the effective number of whole candidates in each region (Kish 1965)."""
         of_each = (self.summed(np.maximum(x, 0.0) ** 2) for x in (self.differ, -self.differ))
@@ -186,8 +163,7 @@ class TiedLists:
         a, b = (np.where(some, x, 1.0) for x in self.effective())
         score = score_test(tp_a * a, a, tp_b * b, b, alternative)
         z = (self.tp[0] - self.tp[1]) / self.n / np.where(some, self.error(), 1.0)
-        sides = 1.0 + (alternative == "two-sided")
-        normal = sides * scipy.special.ndtr(-swaps.sided(z, alternative))
+        normal = p_of_t(z, np.inf, alternative)
         return np.where(some, np.minimum(np.maximum(score, normal), 1.0), 1.0)
 
     def error(self) -> FloatArray:
@@ -316,238 +292,3 @@ def _upper_point(
         return np.asarray(np.exp(above) <= TAIL)
 
     return distributions.first_near(enough, *distributions.support(size, tp, taken), guess)
-
-
-# ----------------------------------------------------- Swap tests for means over tie orders
-
-
-def tied_swap_tests(
-    lists: TiedLists,
-    alternative: str,
-    *,
-    n_resamples: int,
-    seed: int,
-    advance: Callable[[int], object] = lambda _: None,
-) -> swaps.SwapTests:
-    """Return the fraction of swaps whose difference in means reaches the observed one.
-
-    A swap exchanges the two weights of a candidate. Lists that become longer or shorter lose or
-    gain candidates at the end. The size of the observed difference is derived from its p-value,
-    because swaps do not vary the labels in a region with few candidates.
-    """
-    p = lists.p(alternative) / (1.0 + (alternative == "two-sided"))
-    observed = -scipy.special.ndtri(p)
-    if alternative == "less":
-        observed = -observed
-
-    def drawn() -> Iterator[FloatArray]:
-        for block in _swapped_statistics(lists, n_resamples, seed):
-            yield block
-            advance(len(block))
-
-    return swaps.share_of_swaps(observed, drawn(), alternative, n_resamples)
-
-
-def _swapped_statistics(lists: TiedLists, n_resamples: int, seed: int) -> Iterator[FloatArray]:
-    """Yield the statistic under random swaps, (draw, n); candidates alike share a draw."""
-    n, back = np.unique(lists.n, return_inverse=True)
-    # the first requested n at which the weight is above 0, and the first at which it is 1
-    steps = [[np.searchsorted(n, level) for level in of] for of in lists.levels]
-    pairs = [np.unique(x * (n.size + 1) + y, return_inverse=True)[1] for x, y in steps]
-    code = (pairs[0] * (pairs[1].max(initial=0) + 1) + pairs[1]) * 2 + lists.gold
-    near = np.minimum(steps[0][0], steps[1][0]) < n.size
-    _, first, size = np.unique(code[near], return_index=True, return_counts=True)
-    cells = np.flatnonzero(near)[first]
-    true = lists.gold[cells][:, np.newaxis]
-    sums = [
-        [
-            scipy.sparse.csr_array(
-                (np.ones(cells.size)[inside], (step[inside], np.flatnonzero(inside))),
-                shape=(n.size, cells.size),
-            )
-            for step in (x[cells] for x in of)
-            for inside in [step < n.size]
-        ]
-        for of in steps
-    ]
-    at = np.searchsorted(lists.n, n, sorter=(by := np.argsort(lists.n, kind="stable")))
-    shares, center = [f[by[at], np.newaxis] for f in lists.shares], lists.center[by[at], np.newaxis]
-    spread = lists.spread[by[at], np.newaxis]
-    rng, width = np.random.default_rng(seed), max(1, _AT_ONCE // (2 * max(n.size, cells.size, 1)))
-    for start in range(0, n_resamples, width):
-        draws = min(width, n_resamples - start)
-        signs = 2.0 * rng.binomial(size[:, np.newaxis], 0.5, (cells.size, draws))
-        signs -= size[:, np.newaxis]
-        drawn = np.concatenate([signs, signs * true], axis=1)
-        difference: Any = 0.0
-        for sign, f, (above_0, full) in zip((1.0, -1.0), shares, sums, strict=True):
-            some, whole = (np.cumsum(x @ drawn, axis=0) for x in (above_0, full))
-            difference = difference + sign * (whole + f * (some - whole))
-        moved = difference[:, draws:] - center * difference[:, :draws]
-        yield np.where(spread > 0.0, moved / np.where(spread > 0.0, spread, 1.0), 0.0)[back].T
-
-
-# ----------------------------- Closed-form means of query metrics over all orderings of tied scores
-#
-# Each position in a block of m documents with r positives has one with probability r/m; given this,
-# any other position has one with probability (r - 1)/(m - 1) (McSherry and Najork 2008).
-
-_CELLS_AT_ONCE = 2_000_000  # cells (block, position) in memory: 16 MB per array
-_ALL_RANKS = np.iinfo(np.int64).max
-
-
-def _mean_weight(retrieved: Retrieved, weights: FloatArray) -> FloatArray:
-    """Return the mean weight over the positions that each document can take.
-
-    ``weights`` are indexed by rank from 0. The weight is 0 after the last element.
-    """
-    # the sum over a block is the difference between two cumulative sums
-    total = np.concatenate([[0.0], np.cumsum(weights)])
-    start = np.minimum(retrieved.block_start, weights.size)
-    end = np.minimum(retrieved.block_start + retrieved.block_size, weights.size)
-    # use the weight directly for a block of one document, because subtracting sums is inexact
-    alone = retrieved.block_size == 1
-    single = np.concatenate([weights, [0.0]])[start]
-    return np.where(alone, single, (total[end] - total[start]) / retrieved.block_size)
-
-
-def _expected_hits(run: MetricRun) -> FloatArray:
-    """Return the expected number of positives among the first k in each query."""
-    return _expected_count(run.retrieved, run.hit, _deepest(run, _ALL_RANKS))
-
-
-def _expected_count(retrieved: Retrieved, which: BoolArray, cutoff: IntArray | int) -> FloatArray:
-    """Return the expected number of chosen documents above the cutoff in each query."""
-    # a document is above the cutoff with the same probability as a random position in its block
-    within = np.clip(cutoff - retrieved.block_start, 0, retrieved.block_size)
-    return retrieved.add(within / retrieved.block_size, which)
-
-
-def _deepest(run: MetricRun, deepest: int) -> int:
-    """Return the cutoff, or the deepest rank without a cutoff."""
-    if run.request.cutoff is None:
-        return deepest
-    return min(run.request.cutoff, deepest)
-
-
-def mean_precision(run: MetricRun) -> FloatArray:
-    """Return expected precision at k."""
-    return np.asarray(_expected_hits(run) / float(run.request.cutoff or 1))
-
-
-def mean_recall(run: MetricRun) -> FloatArray:
-    """Return expected recall at k."""
-    return ratio_or_nan(_expected_hits(run), run.positives)
-
-
-def mean_f1(run: MetricRun) -> FloatArray:
-    """Return expected F1 at k."""
-    return np.asarray(2.0 * _expected_hits(run) / ((run.request.cutoff or 0) + run.positives))
-
-
-def mean_r_precision(run: MetricRun) -> FloatArray:
-    """Return expected R-precision."""
-    total, cutoff = run.positives, run.positives[run.retrieved.query]
-    return ratio_or_nan(_expected_count(run.retrieved, run.hit, cutoff), total)
-
-
-def mean_judged(run: MetricRun) -> FloatArray:
-    """Return the expected fraction of judged documents among the first k."""
-    retrieved, known = run.retrieved, run.retrieved.grade >= 0.0
-    cutoff = np.minimum(retrieved.size, _deepest(run, _ALL_RANKS))
-    return ratio_or_nan(_expected_count(retrieved, known, cutoff[retrieved.query]), cutoff)
-
-
-def mean_ndcg(run: MetricRun) -> FloatArray:
-    """Return the expected discounted gain divided by the ideal discounted gain."""
-    return ratio_or_nan(mean_dcg(run), queries.ideal_gain(run))
-
-
-def mean_dcg(run: MetricRun) -> FloatArray:
-    """Return the expected discounted gain."""
-    retrieved, deepest = run.retrieved, int(run.retrieved.size.max(initial=0))
-    weights = 1.0 / queries.rank_discounts(deepest)[: _deepest(run, deepest)]
-    gain = queries.gains(run.request, retrieved.grade) * _mean_weight(retrieved, weights)
-    return retrieved.add(gain, gain > 0.0)
-
-
-def mean_rbp(run: MetricRun) -> FloatArray:
-    """Return expected rank-biased precision."""
-    shown = _deepest(run, int(run.retrieved.size.max(initial=0)))
-    p = run.request.persistence
-    weights = (1.0 - p) * p ** np.arange(shown, dtype=float)
-    return run.retrieved.add(_mean_weight(run.retrieved, weights), run.hit)
-
-
-def mean_average_precision(run: MetricRun) -> FloatArray:
-    """Return expected average precision.
-
-    After s documents, b of them positive, position i of a block has a positive with probability
-    r/m, and then b + 1 + (i - s - 1) beside positives up to i are expected, with beside = (r -
-    1)/(m - 1). Over i, their sum is (b + 1 - beside (s + 1)) times the harmonic sum, plus beside
-    times the positions.
-    """
-    block, longest = tie_blocks(run), int(run.retrieved.size.max(initial=0))
-    start = block.start.astype(float)
-    end = np.minimum(block.start + block.size, _deepest(run, longest))
-    within = np.maximum(end - block.start, 0)
-    harmonic = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1.0, longest + 1.0))])
-    inverse = np.where(
-        within == 1, 1.0 / (start + 1.0), harmonic[block.start + within] - harmonic[block.start]
-    )
-    beside = (block.hits - 1) / np.maximum(block.size - 1, 1)
-    result = (block.before + 1 - beside * (start + 1.0)) * inverse + beside * within
-    total = sums_by_query(block.query, result * block.hits / block.size, run.judged.n_queries)
-    return ratio_or_nan(total, queries.ap_norm(run))
-
-
-def _first_hit_mean(run: MetricRun, weights: FloatArray) -> FloatArray:
-    """Return the mean weight at the first positive's rank in each query."""
-    if run.request.cutoff is not None:
-        weights = np.where(np.arange(weights.size) < run.request.cutoff, weights, 0.0)
-    block = tie_blocks(run)
-    block = TieBlocks(*map(itemgetter(block.before == 0), block))  # with the first positive
-    result = np.empty(block.query.size)
-    # positions that the first positive can take; blocks of similar width share a table
-    width = np.maximum(block.size - block.hits + 1, 1)
-    order = np.argsort(width, kind="stable")
-    step = max(1, _CELLS_AT_ONCE // int(width.max(initial=1)))
-    for low in range(0, order.size, step):
-        rows = order[low : low + step]
-        place = np.arange(int(width[rows].max()))
-        m, r = (x[rows, np.newaxis].astype(float) for x in (block.size, block.hits))
-        # (block, position): P(positive here | none before) times P(none before)
-        left = np.maximum(m - place, 1.0)
-        here = np.clip(r / left, 0.0, 1.0)
-        not_before = np.cumprod(1.0 - here, axis=1)
-        chance = here * np.concatenate([np.ones((rows.size, 1)), not_before[:, :-1]], axis=1)
-        rank = np.minimum(block.start[rows, np.newaxis] + place, weights.size - 1)
-        result[rows] = (chance * weights[rank]).sum(axis=1)
-    return sums_by_query(block.query, result, run.judged.n_queries)
-
-
-def mean_reciprocal_rank(run: MetricRun) -> FloatArray:
-    """Return the expected reciprocal of the rank of the first positive."""
-    return _first_hit_mean(run, 1.0 / np.arange(1.0, run.retrieved.size.max(initial=0) + 2.0))
-
-
-def mean_success(run: MetricRun) -> FloatArray:
-    """Return the probability of a positive among the first k."""
-    return _first_hit_mean(run, np.ones(int(run.retrieved.size.max(initial=0)) + 1))
-
-
-EXPECTED_METRICS: dict[str, Kernel] = {
-    "P": mean_precision,
-    "R": mean_recall,
-    "Success": mean_success,
-    "F1": mean_f1,
-    "AP": mean_average_precision,
-    "RR": mean_reciprocal_rank,
-    "nDCG": mean_ndcg,
-    "DCG": mean_dcg,
-    "Rprec": mean_r_precision,
-    "RBP": mean_rbp,
-    "Judged": mean_judged,
-    "AUC": queries.auc,
-}
-"""The metrics with a closed form."""

@@ -1,4 +1,4 @@
-"""Tests of 2x2 tables: Fisher, mid-p, Boschloo, McNemar, and their power.
+"""Tests of 2x2 tables: Fisher, mid-p, McNemar, and their power.
 
 A table has tp_a true positives among n_a candidates of one region, and tp_b among n_b of another.
 Arrays of tables are broadcast. The alternative "greater" means that the proportion in a is larger.
@@ -7,8 +7,8 @@ Arrays of tables are broadcast. The alternative "greater" means that the proport
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache, partial
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -187,15 +187,7 @@ def mcnemar_test(
     return np.where(_uninformative(n_a, n_b, tp_a + tp_b), 1.0, p_value)
 
 
-# ----------------------- The odds ratio, conditional on the margins: estimate and exact interval
-#
-# Given the margins, the true positives in a follow Fisher's noncentral hypergeometric distribution,
-# whose parameter is the odds ratio between a and b. Equations are solved for its logarithm theta.
-# Probabilities are relative to the observed table, as sums of positive terms without cancellation.
-
-_LAST_STEP = 1e-8  # after a Newton step of this size the error is 1e-16
-_LONGEST_STEP = 3.0  # longest step, to avoid overshooting
-_MANY = 1_000  # with at least this many tables, starting values are interpolated between neighbors
+# ---------------------------------------------------------------------------------- The odds ratio
 
 
 def sample_odds_ratio(tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArray) -> FloatArray:
@@ -205,106 +197,16 @@ def sample_odds_ratio(tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArr
     return odds
 
 
-# ------------------------------------------------------------ Boschloo's exact test
+# --------------------------------------- The unconditional exact test of two paired proportions
 #
-# Fisher's test conditions on the number K of true positives in both regions and is conservative. An
-# unconditional p-value is the probability of a pair of counts at least as extreme as the observed
-# pair, maximized over the common precision pi. K is binomial, and the count in a hypergeometric
-# given K = k, for any pi:
-#
-#     P(extreme; pi) = sum over k of Binomial(k; n_a + n_b, pi) P(extreme | K = k).
-#
-# A table therefore needs only n_a + n_b hypergeometric tails instead of n_a n_b probabilities per
-# pi.
-#
-# References: G. A. Barnard (1947), Significance tests for 2x2 tables, Biometrika 34. R. D. Boschloo
-# (1970), Raised conditional level of significance for the 2x2-table when testing the equality of
-# two probabilities, Statistica Neerlandica 24.
+# R. D. Boschloo (1970), Raised conditional level of significance for the 2x2-table when testing the
+# equality of two probabilities, Statistica Neerlandica 24.
 
-_AS_EXTREME = 1e-10  # Fisher p-values within this relative difference are treated as equal
+_AS_EXTREME = 1e-10  # p-values within this relative difference are treated as equal
 _GRID_DENSITY = 8.0  # points of the first grid in two standard deviations of asin(sqrt(pi))
 _REFINEMENT = np.arange(-7.0, 8.0, 2.0) / 8.0  # finer points around a peak, in units of the width
 _ROUNDS = 9  # rounds, each with a quarter of the width: the error of the maximum is at most 1e-13
-_ROUNDING = 1e-15
-_REACH = 9.0  # standard deviations of K; probabilities farther out are only rounding errors
-_CELLS_AT_ONCE = 1 << 18  # number of probabilities (phi, k) in memory: 2 MB
-
-
-def p_of_each_table(
-    test: Callable[..., float],
-    tp_a: AnyArray,
-    n_a: AnyArray,
-    tp_b: AnyArray,
-    n_b: AnyArray,
-    alternative: str,
-    progress: Callable[[Iterable[Any]], Iterable[Any]] = iter,
-) -> FloatArray:
-    """Return the p-value of a test for each table; equal tables are tested once.
-
-    ``progress`` iterates like ``tqdm``. Memory is proportional to N = n_a + n_b, time at most to
-    N^1.5: 2 ms for two regions of 50, 30 ms for 2,000. Accurate to 1e-11, below 1e-300 perhaps 0.
-    """
-    tables = np.stack(np.broadcast_arrays(tp_a, n_a, tp_b, n_b), axis=-1).astype(np.int64)
-    different, which = np.unique(tables.reshape(-1, 4), axis=0, return_inverse=True)
-    cells = progress(list(map(tuple, different.tolist())))
-    p_values = np.array([test(*cell, alternative) for cell in cells], dtype=float)
-    return p_values[which.ravel()].reshape(tables.shape[:-1])
-
-
-def boschloo_cell(tp_a: int, n_a: int, tp_b: int, n_b: int, alternative: str) -> float:
-    """Return the p-value of Boschloo's test; two-sided, twice the smaller one-sided p."""
-    turned = tp_b, n_b, tp_a, n_a
-    if alternative == "less" or (alternative == "two-sided" and tp_a * n_b < tp_b * n_a):
-        tp_a, n_a, tp_b, n_b, turned = *turned, (tp_a, n_a, tp_b, n_b)
-    observed = _one_sided_boschloo(tp_a, n_a, tp_b, n_b)
-    if alternative != "two-sided":
-        return observed
-    # the other tail matters only if its p is smaller; a few values of pi usually rule this out
-    return min(1.0, 2.0 * min(observed, _one_sided_boschloo(*turned, enough=observed)))
-
-
-def _one_sided_boschloo(
-    tp_a: int, n_a: int, tp_b: int, n_b: int, enough: float = math.inf
-) -> float:
-    """Return the p-value for "greater", or ``enough`` if the p-value is larger."""
-    positive = tp_a + tp_b
-    if _uninformative(n_a, n_b, positive):
-        return 1.0
-    fisher = math.exp(_tail_from(np.array(tp_a), np.array(positive), n_a, n_b))
-    if fisher == 0.0:
-        return 0.0  # Boschloo's p-value is at most Fisher's p-value, which underflowed
-    if fisher >= 1.0 - _AS_EXTREME:
-        return 1.0
-    return fisher * _largest_expectation(_attained_levels(fisher, n_a, n_b), enough / fisher)
-
-
-def _attained_levels(level: float, n_a: int, n_b: int) -> FloatArray:
-    """Return the attained levels of Fisher's one-sided tests, in units of ``level``.
-
-    For k = 0, ..., n_a + n_b positives, it is P(X >= c) for the smallest c with at most the level.
-    From k to k + 1, c increases by 0 or 1 (recursion of Macskassy 2005, Eqs 12 to 15), with an
-    error of 1e-16 times the level.
-    """
-    total = n_a + n_b
-    attained = [0.0]
-    # P(X >= c), P(X = c - 1) and P(X = c)
-    c, tail, below, at = 1, 0.0, 1.0 / level, 0.0
-    for k in range(total):
-        left, other = total - k, n_b - k + c
-        gain = below * (n_a - c + 1) / left
-        below *= (other - 1) / left * (k + 1) / (k + 2 - c)
-        at_next = at * other / left + gain
-        if tail + gain > 1.0 + _AS_EXTREME:
-            # c increases; both probabilities are at most the level: their difference is accurate
-            tail = max(tail - at, 0.0) + at * (n_a - c) / left
-            below, at = at_next, at_next * (k + 1 - c) / (c + 1) * (n_a - c) / other
-            c += 1
-        else:
-            tail, at = tail + gain, at_next
-        attained.append(tail)
-    return np.array(attained)
-
-
+_ROUNDING = 1e-15  # an expectation this close to the largest possible value is not refined
 MOST_ITEMS = 200  # with more items, the unconditional test of paired proportions gains little
 
 
@@ -342,31 +244,19 @@ def paired_boschloo(only_a: int, only_b: int, n: int) -> float:
     return max(tail * _largest_expectation(np.minimum(value, 1.0)), min(score, tail))
 
 
-def _tail_from(count: IntArray, k: IntArray, n_a: int, n_b: int) -> FloatArray:
-    """Return log P(X >= count), where X is how many of the k positives are in a."""
-    return distributions.tails(count, float(n_a + n_b), float(n_a), k).ge
-
-
-boschloo = partial(p_of_each_table, boschloo_cell)
-
-
-def _largest_expectation(value: FloatArray, enough: float = math.inf) -> float:
+def _largest_expectation(value: FloatArray) -> float:
     """Return the maximum over pi of the expectation of value[K], K ~ Binomial(N, pi).
 
     The values are at most 1, and 0 for K = 0 and K = N. On the scale phi = asin(sqrt(pi)), the
     standard deviation of K/N is 1/(2 sqrt(N)), and the second derivative of the expectation at most
     about 4 N. Within w/2 of a maximum, the value is therefore lower by at most N w^2/2: grid peaks
-    lower than that are dropped, and the others refined. ``enough`` is returned if the maximum
-    reaches it.
+    lower than that are dropped, and the others refined.
     """
     n = value.size - 1
     stretches = math.ceil(0.5 * math.pi * _GRID_DENSITY * math.sqrt(n))
     width = 0.5 * math.pi / stretches
     phi: FloatArray = np.asarray((np.arange(stretches) + 0.5) * width, dtype=float)
-    expectation = _binomial_mean(value)
-    result = expectation(phi)
-    if float(result.max()) >= enough:
-        return enough
+    result = _expectations(value, phi)
     # keep the local maxima on the grid, including the ends
     peak = np.append(True, result[1:] >= result[:-1]) & np.append(result[:-1] >= result[1:], True)
     phi, result = phi[peak], result[peak]
@@ -377,41 +267,18 @@ def _largest_expectation(value: FloatArray, enough: float = math.inf) -> float:
         phi = phi[result >= highest - 0.5 * n * width * width]
         # the best of eight finer points around each peak, (peak, point)
         closer = phi[:, None] + width * _REFINEMENT
-        at = expectation(closer.ravel()).reshape(closer.shape)
+        at = _expectations(value, closer)
         phi, result = closer[np.arange(len(at)), at.argmax(axis=1)], at.max(axis=1)
         width *= 0.25
-    # the final expectation uses every k, with exact probabilities
-    k, pi = np.arange(n + 1.0), np.array(math.sin(float(phi[result.argmax()])) ** 2)
-    return float(np.sum(np.exp(distributions.log_pmf(k, np.array(float(n)), pi)) * value))
+    return float(result.max())
 
 
-def _binomial_mean(value: FloatArray) -> Callable[[FloatArray], FloatArray]:
-    """Return the function phi -> mean of value[K], K ~ Binomial(N, sin(phi)^2)."""
-    n = value.size - 1
-    reach = min(n, math.ceil(_REACH * 0.5 * math.sqrt(n)) + 10)
-    k = np.arange(n + 1.0)
-    # padding, because counts outside 0, ..., N have probability 0
-    log_choose = np.pad(distributions.log_choose(n, k), reach, constant_values=-np.inf)
-    value = np.pad(value, reach)
-    offsets = np.arange(2 * reach + 1)
-
-    def mean(phi: FloatArray) -> FloatArray:
-        result = np.empty(phi.size)
-        step = max(1, _CELLS_AT_ONCE // offsets.size)
-        for start in range(0, phi.size, step):
-            block = slice(start, start + step)
-            # refined points can lie just outside [0, pi/2]; the mean is symmetric about both ends
-            sine, cosine = np.abs(np.sin(phi[block])), np.abs(np.cos(phi[block]))
-            # index of K = middle - reach in the padded arrays; arrays are (phi, k) from here on
-            first = np.round(n * sine**2).astype(np.intp)
-            index = first[:, None] + offsets
-            count = (index - reach).astype(float)
-            log_p, log_q = 2.0 * np.log(sine), 2.0 * np.log(cosine)
-            log_pmf = log_choose[index] + count * log_p[:, None] + (n - count) * log_q[:, None]
-            result[block] = np.einsum("ij,ij->i", np.exp(log_pmf), value[index])
-        return result
-
-    return mean
+def _expectations(value: FloatArray, phi: FloatArray) -> FloatArray:
+    """Return the expectations of value[K], K ~ Binomial(N, sin(phi)^2)."""
+    n, k = value.size - 1, np.arange(value.size)
+    log_p, log_q = 2.0 * np.log(np.abs(np.sin(phi))), 2.0 * np.log(np.abs(np.cos(phi)))
+    log_pmf = np.multiply.outer(log_p, k) + np.multiply.outer(log_q, n - k)
+    return np.asarray(np.exp(distributions.log_choose(n, k) + log_pmf) @ value)
 
 
 # ---------------------------------------------------------------------------------- The score test
@@ -494,7 +361,7 @@ _RARE = 1e-9  # counts with lower probabilities have no effect on the power
 _SMALL = 2_000  # largest number of judgments
 _ROWS = 512  # number of rows of the outcome table that are computed at a time
 _POINTS = 101  # number of equally probable values compatible with a pilot
-_JEFFREYS = 0.5
+_JEFFREYS = 0.5  # added to both counts of a pilot (Jeffreys's prior)
 
 
 def fisher_power(

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from rankeval_pd import stats
-from rankeval_pd.errors import check_choice, check_count, check_number, check_shapes, check_share
+from rankeval_pd.errors import check_count, check_number, check_numbers, check_shapes, check_share
 from rankeval_pd.options import with_options
 from rankeval_pd.roles import Alternative as Alternative_of_roles
 from rankeval_pd.stats import AnyArray, IntArray, reaching
@@ -20,6 +20,10 @@ from rankeval_pd.stats import AnyArray, IntArray, reaching
 
 Alternative = Literal["two-sided", "greater"]
 SIDES = {"two-sided": 2.0, "greater": 1.0}
+PlannedMetric = Literal["accuracy", "mean"]
+_ROWS = pd.Series | pd.DataFrame | Mapping
+#: columns of a plan, and the smallest number in each
+_LEAST = {"gain_se": 0.0, "n_items": 0.0, "n_groups": 2.0, "gain_se_seeds": 0.0, "n_seeds": 2.0}
 _MOST, _MOST_SEEDS = 1e15, 1e6  # largest numbers of items and seeds in a plan
 _FEWEST, _HALVINGS = 2.0, 50
 
@@ -42,12 +46,8 @@ def detectable_gain(
     gain_se: Any,
     n_items: ArrayLike | None = None,
     *,
-    gain_se_seeds: ArrayLike | None = None,
     n_seeds: ArrayLike | None = None,
-    n_groups: ArrayLike | None = None,
-    metric: str | None = None,
-    n_items_new: ArrayLike | None = None,
-    n_seeds_new: ArrayLike | None = None,
+    metric: PlannedMetric | None = None,
     power: float = 0.8,
     alpha: float = 0.05,
     alternative: Alternative = "two-sided",
@@ -56,25 +56,20 @@ def detectable_gain(
 
     Parameters
     ----------
-    gain_se : float, array, row or table
-        A table from :func:`paired_bootstrap` with ``details=True``, a row from this table, or the
-        item component of a gain's standard error.
+    gain_se : float, array, row, table or mapping
+        A table from :func:`paired_bootstrap` with ``details=True``, a row from this table, a
+        mapping with its columns, or a gain's standard error.
     n_items : float or array
-        Size of the test set from which ``gain_se`` was computed.
-    gain_se_seeds, n_seeds : float or array, optional
-        Standard error due to training seeds, and number of seeds per system, as in tables with
-        ``seeds``.
-    n_groups : float or array, optional
-        Number of clusters, as in tables with ``groups``. The plan assumes the same mean cluster
-        size.
-    metric : str, optional
-        Pass "accuracy" to plan McNemar's exact test for 0/1 items without groups or seeds.
-    n_items_new, n_seeds_new : float or array, optional
-        Planned numbers of items and seeds. By default, the current numbers.
-    power : float
-        Probability of detecting the gain. The power must exceed alpha.
-    alpha : float
-        Significance level of the test.
+        Size of the test set from which the number ``gain_se`` was computed. With a row or table,
+        the planned size, by default the current size.
+    n_seeds : float or array, optional
+        Planned number of seeds per system, for a table made with ``seeds``. By default, the current
+        number.
+    metric
+        Pass "accuracy" to plan McNemar's exact test for 0/1 items without groups or seeds. Rows of
+        tables know their metric.
+    power
+    alpha
     alternative
         "two-sided", or "greater" for a one-sided test whose direction was fixed beforehand.
 
@@ -86,25 +81,27 @@ def detectable_gain(
     Notes
     -----
     Power is computed for the t test. The degrees of freedom are the number of items, clusters or
-    seeds minus 1. Variances are treated as known, so results for two or three seeds are rough.
+    seeds minus 1; the plan assumes the same mean cluster size. Variances are treated as known, so
+    results for two or three seeds are rough.
 
     Examples
     --------
     >>> import rankeval_pd
-    >>> round(rankeval_pd.detectable_gain(0.27, 2000, n_items_new=4000), 3)
+    >>> pilot = {"gain_se": 0.27, "n_items": 2000}
+    >>> round(rankeval_pd.detectable_gain(pilot, 4000), 3)
     0.535
 
     The standard deviation is 0.5 between items and 0.03 between the three seeds of each system:
 
-    >>> parts = {"gain_se_seeds": 0.03 * (2 / 3) ** 0.5, "n_seeds": 3}
-    >>> round(rankeval_pd.detectable_gain(0.5 / 400**0.5, 400, **parts), 3)
+    >>> pilot = {"gain_se": 0.5 / 400**0.5, "n_items": 400}
+    >>> seeds = {"gain_se_seeds": 0.03 * (2 / 3) ** 0.5, "n_seeds": 3}
+    >>> round(rankeval_pd.detectable_gain(pilot | seeds), 3)
     0.123
     """
     test = _PlannedTest(power, alpha, alternative)
-    plans = _plans(gain_se, n_items, gain_se_seeds, n_seeds, n_groups, metric)
-    items = _planned(plans, "n_items", n_items_new)
-    seeds = _planned(plans, "n_seeds", n_seeds_new)
-    return _for_each_plan(plans, test.gain, n_items_new=items, n_seeds_new=seeds)
+    plans = _plans(gain_se, n_items, metric)
+    items, seeds = _planned(plans, "n_items", n_items), _planned(plans, "n_seeds", n_seeds)
+    return _for_each_plan(plans, test.gain, n_items=items, n_seeds=seeds)
 
 
 @with_options
@@ -113,11 +110,8 @@ def needed_items(
     gain_se: Any,
     n_items: ArrayLike | None = None,
     *,
-    gain_se_seeds: ArrayLike | None = None,
     n_seeds: ArrayLike | None = None,
-    n_groups: ArrayLike | None = None,
-    metric: str | None = None,
-    n_seeds_new: ArrayLike | None = None,
+    metric: PlannedMetric | None = None,
     power: float = 0.8,
     alpha: float = 0.05,
     alternative: Alternative = "two-sided",
@@ -128,20 +122,12 @@ def needed_items(
     ----------
     gain : float or array
         The gain to detect, greater than 0.
-    gain_se, n_items, gain_se_seeds, n_seeds, n_groups, metric, n_seeds_new
-        As in :func:`detectable_gain`.
-    power, alpha, alternative
-        As in :func:`detectable_gain`.
+    gain_se, n_items, n_seeds, metric, power, alpha, alternative
+        As in :func:`detectable_gain`. ``n_items`` only belongs to a number.
 
     Returns
     -------
     int or array of int
-
-    Raises
-    ------
-    ValueError
-        If a gain or standard error is missing or not above 0, if power is not above alpha, or if
-        seeds are too few or the gain is too small for any number of items to suffice.
 
     Examples
     --------
@@ -153,9 +139,11 @@ def needed_items(
     """
     test = _PlannedTest(power, alpha, alternative)
     _check_gain(gain, gain_se)
-    plans = _plans(gain_se, n_items, gain_se_seeds, n_seeds, n_groups, metric)
-    seeds = _planned(plans, "n_seeds", n_seeds_new)
-    return _for_each_plan(plans, test.items, gain=gain, n_seeds_new=seeds)
+    if n_items is not None and isinstance(gain_se, _ROWS):
+        raise ValueError("gain_se is a row or table, which contains n_items. Omit n_items.")
+    plans = _plans(gain_se, n_items, metric)
+    seeds = _planned(plans, "n_seeds", n_seeds)
+    return _for_each_plan(plans, test.items, gain=gain, n_seeds=seeds)
 
 
 @with_options
@@ -164,10 +152,6 @@ def needed_seeds(
     gain_se: Any,
     n_items: ArrayLike | None = None,
     *,
-    gain_se_seeds: ArrayLike | None = None,
-    n_seeds: ArrayLike | None = None,
-    n_groups: ArrayLike | None = None,
-    n_items_new: ArrayLike | None = None,
     power: float = 0.8,
     alpha: float = 0.05,
     alternative: Alternative = "two-sided",
@@ -178,7 +162,9 @@ def needed_seeds(
     ----------
     gain : float or array
         The gain to detect, greater than 0.
-    gain_se, n_items, gain_se_seeds, n_seeds, n_groups, n_items_new, power, alpha, alternative
+    gain_se : row, table or mapping
+        From a table made with ``seeds`` and ``details=True``.
+    n_items, power, alpha, alternative
         As in :func:`detectable_gain`.
 
     Returns
@@ -186,36 +172,29 @@ def needed_seeds(
     int or array of int
         At least two.
 
-    Raises
-    ------
-    ValueError
-        If the variance between seeds is missing, or if there are too few items, regardless of the
-        number of seeds.
-
     Examples
     --------
     >>> import rankeval_pd
-    >>> parts = {"gain_se_seeds": 0.03 * (2 / 3) ** 0.5, "n_seeds": 3}
-    >>> rankeval_pd.needed_seeds(0.1, 0.5 / 400**0.5, 400, **parts)
+    >>> seeds = {"gain_se_seeds": 0.03 * (2 / 3) ** 0.5, "n_seeds": 3}
+    >>> rankeval_pd.needed_seeds(0.1, {"gain_se": 0.5 / 400**0.5, "n_items": 400} | seeds)
     5
     """
     test = _PlannedTest(power, alpha, alternative)
     _check_gain(gain, gain_se)
-    plans = _plans(gain_se, n_items, gain_se_seeds, n_seeds, n_groups, None)
-    items = _planned(plans, "n_items", n_items_new)
+    plans = _plans(gain_se, n_items, None)
+    items = _planned(plans, "n_items", n_items)
     if any(not plan.seeds for plan in plans.flat):
         raise ValueError(
-            "the variance between seeds is missing. Pass a row from a table made with seeds=, or"
+            "the variance between seeds is missing. Pass a row from a table made with seeds=, with"
             " gain_se_seeds and n_seeds."
         )
-    return _for_each_plan(plans, test.seeds, gain=gain, n_items_new=items)
+    return _for_each_plan(plans, test.seeds, gain=gain, n_items=items)
 
 
 class _PlannedTest:
     """Store the level and the power of a planned test."""
 
     def __init__(self, power: float, alpha: float, alternative: str) -> None:
-        check_choice("alternative", alternative, SIDES)
         alpha, self.power = check_share("alpha", alpha), check_share("power", power)
         if power <= alpha:
             raise ValueError(
@@ -255,7 +234,7 @@ class _PlannedTest:
             return 0.0
         most = 1.0
         if np.isnan(plan.differ):
-            most = np.inf
+            most = _MOST * high
         while power_of(high) < self.power:
             if high >= most:
                 return np.nan  # too few items for significance
@@ -325,79 +304,52 @@ def _for_each_plan(plans: AnyArray, ask: Callable[..., Any], **more: Any) -> Any
 
 
 def _check_gain(gain: ArrayLike, gain_se: Any) -> None:
-    check_numbers("gain", gain, 0.0, above=True, missing=False)
-    if not isinstance(gain_se, pd.Series | pd.DataFrame | Mapping):
-        check_numbers("gain_se", gain_se, 0.0, above=True, missing=False)
+    check_numbers("gain", gain, 0.0, above=True)
+    if not isinstance(gain_se, _ROWS):
+        check_numbers("gain_se", gain_se, 0.0, above=True)
 
 
 def _planned(plans: AnyArray, name: str, new: Any) -> Any:
     """Check and return the planned numbers of items or seeds, by default the current numbers."""
     if new is None:
         return np.reshape([getattr(plan, name) for plan in plans.flat], plans.shape)
-    least = {"n_items": 0.0, "n_seeds": 2.0}[name]
-    check_numbers(f"{name}_new", new, least, above=name == "n_items", missing=False)
+    check_numbers(name, new, _LEAST[name], above=name == "n_items")
     return new
 
 
-def _plans(
-    gain_se: Any, n_items: Any, gain_se_seeds: Any, n_seeds: Any, n_groups: Any, metric: Any
-) -> AnyArray:
+def _plans(gain_se: Any, n_items: Any, metric: str | None) -> AnyArray:
     """Return a plan for each gain, from a row, a table or numbers."""
-    check_choice("metric", metric, (None, "accuracy", "mean"))
-    if isinstance(gain_se, pd.Series | pd.DataFrame | Mapping):
-        if n_items is not None or gain_se_seeds is not None or n_groups is not None:
-            raise ValueError(
-                "gain_se is a row or table that contains n_items, gain_se_seeds and n_groups. Pass"
-                " only the row or table, or pass numbers."
+    attrs = getattr(gain_se, "attrs", {})
+    if not isinstance(gain_se, _ROWS):
+        if n_items is None:
+            raise TypeError(
+                "n_items is missing. Pass the number of items from which gain_se was computed."
             )
-        return _plans_of(gain_se)
-    if n_items is None:
-        raise TypeError(
-            "n_items is missing. Pass the number of items from which gain_se was computed."
-        )
-    if (gain_se_seeds is None) != (n_seeds is None):
-        raise ValueError(
-            "gain_se_seeds and n_seeds must be given together. Pass both, or omit both."
-        )
-    check_numbers("gain_se", gain_se, 0.0, missing=False)
-    check_numbers("n_items", n_items, 0.0, above=True, missing=False)
-    given = {"gain_se": gain_se, "n_items": n_items}
-    for name, value, least in (
-        ("gain_se_seeds", gain_se_seeds, 0.0),
-        ("n_seeds", n_seeds, 2.0),
-        ("n_groups", n_groups, 2.0),
-    ):
-        if value is not None:
-            check_numbers(name, value, least, missing=False)
-            given[name] = value
-    parts = dict(zip(given, check_shapes(**given), strict=True))
-    return _plan_of_parts(parts, accuracy=metric == "accuracy" and len(given) == 2)
-
-
-def _plans_of(table: Any) -> AnyArray:
-    attrs = getattr(table, "attrs", {})
-    if "gain_se" not in table:
+        gain_se = {"gain_se": gain_se, "n_items": n_items}
+    if "gain_se" not in gain_se:
         raise ValueError(
             "gain_se: the row or table has no gain_se column. Pass a table made with details=True."
         )
-    names = ("gain", "gain_se", "n_items", "n_groups", "gain_se_items", "gain_se_seeds", "n_seeds")
-    parts = {name: np.asarray(table[name], dtype=float) for name in names if name in table}
+    for name, least in _LEAST.items():
+        if name in gain_se:
+            check_numbers(name, gain_se[name], least, above=name == "n_items")
+    names = ("gain", "gain_se_items", *_LEAST)
+    given = {name: np.asarray(gain_se[name], dtype=float) for name in names if name in gain_se}
+    parts = dict(zip(given, check_shapes(**given), strict=True))
     parts["gain_se"] = parts.pop("gain_se_items", parts["gain_se"])
     drawn = parts.get("n_groups", parts["n_items"])
     # the standard error of this test assumes a gain of 0
     if attrs.get("method") == "paired_permutation":
         parts["gain_se"] = np.sqrt(parts["gain_se"] ** 2 - parts["gain"] ** 2 / drawn)
-    for name in ("gain_se", "n_items"):
-        check_numbers(name, parts[name], 0.0, missing=False)
-    plain = not {"n_groups", "n_seeds"} & {*parts} and "strata" not in attrs
     pooled = 0.0
     if attrs.get("seed_variance") == "pooled":
         pooled = attrs.get("n_systems", 0.0)
-    accuracy = plain and attrs.get("metric") == "accuracy"
+    plain = not {"n_groups", "n_seeds"} & {*parts} and "strata" not in attrs
+    accuracy = plain and (metric or attrs.get("metric")) == "accuracy"
     return _plan_of_parts(parts, accuracy=accuracy, pooled=pooled)
 
 
-def _plan_of_parts(parts: dict[str, AnyArray], *, accuracy: bool, pooled: float = 0.0) -> AnyArray:
+def _plan_of_parts(parts: dict[str, AnyArray], *, accuracy: bool, pooled: float) -> AnyArray:
     """Return a plan for each element of the broadcast parts."""
     error, n = parts["gain_se"], parts["n_items"]
     differ: stats.FloatArray | float = np.nan
@@ -413,49 +365,6 @@ def _plan_of_parts(parts: dict[str, AnyArray], *, accuracy: bool, pooled: float 
     for place in np.ndindex(result.shape):
         result[place] = _Plan(*(float(x[place]) for x in fields))
     return result
-
-
-def check_numbers(
-    argument: str,
-    given: object,
-    least: float,
-    most: float = np.inf,
-    *,
-    above: bool = False,
-    infinite: bool = False,
-    missing: bool = True,
-) -> None:
-    """Raise a ValueError unless every number is in this range or is an allowed NaN.
-
-    With ``above``, numbers must be greater than ``least``.
-    """
-    allowed = f"numbers of at least {least:g}"
-    if above:
-        allowed = f"numbers above {least:g}"
-    if most < np.inf:
-        allowed = f"numbers from {least:g} to {most:g}"
-    elif infinite:
-        allowed += ", or inf"
-    if isinstance(given, np.generic):
-        given = given.item()
-    if given is None or isinstance(given, bool):
-        raise TypeError(f"{argument}={given!r}: pass {allowed}.")
-    try:
-        values = np.asarray(given, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        raise TypeError(f"{argument}={given!r}: pass {allowed}.") from None
-    wrong = (values < least) | (values > most)
-    if above:
-        wrong |= values == least
-    if not infinite:
-        wrong |= np.isinf(values)
-    if not missing and np.isnan(values).any():
-        given = np.nan
-        if values.ndim:
-            given = f"{int(np.isnan(values).sum())} missing numbers"
-        raise ValueError(f"{argument}={given}: pass {allowed}, and drop undefined values.")
-    if wrong.any():
-        raise ValueError(f"{argument}={given!r}: pass {allowed}.")
 
 
 # ---- Compare published accuracies on the same items
@@ -492,8 +401,7 @@ def compare_accuracies(
         number comes from the rate, such as 2 for 0.84.
     alternative
         "greater" means that a is better than b.
-    level : float
-        Confidence level of the interval.
+    level
 
     Returns
     -------
@@ -501,11 +409,6 @@ def compare_accuracies(
         One row: ``gain`` of a over b, as a proportion of the items; ``ci_low``, ``ci_high``:
         smallest and largest limits of Tango's intervals; ``p_low``, ``p_high``: smallest and
         largest p-values of McNemar's exact test, which are equal if you pass counts and ``both``.
-
-    Raises
-    ------
-    ValueError
-        If no number of correct items rounds to a printed rate, or if ``both`` is impossible.
 
     See Also
     --------
@@ -532,7 +435,6 @@ def compare_accuracies(
         gain  ci_low  ci_high   p_low  p_high
     0  0.024  0.0072   0.0443  0.0118  0.0118
     """
-    check_choice("alternative", alternative, stats.ALTERNATIVES)
     n, level = check_count("n_items", n_items), check_share("level", level)
     a = _possible_counts("correct_a", correct_a, n, decimals)
     b = _possible_counts("correct_b", correct_b, n, decimals)
@@ -570,16 +472,15 @@ def compare_accuracies(
 
 def _possible_counts(argument: str, given: Any, n: int, decimals: int | None) -> IntArray:
     value = check_number(argument, given)
-    if value >= 1.0 or isinstance(given, (int, np.integer)):
-        nearest = round(value)
-        if abs(nearest - value) > _ROUNDING * n or not 0 <= nearest <= n:
-            raise ValueError(
-                f"{argument}={given!r}: pass a whole number from 0 to {n}, or a rate below 1 (84.2%"
-                " is 0.842)."
-            )
+    whole = value >= 1.0 or isinstance(given, (int, np.integer))
+    nearest = min(max(round(value), 0), n)
+    if value < 0.0 or (whole and abs(nearest - value) > _ROUNDING * n):
+        raise ValueError(
+            f"{argument}={given!r}: pass a whole number from 0 to {n}, or a rate below 1 (84.2% is"
+            " 0.842)."
+        )
+    if whole:
         return np.array([nearest])
-    if value < 0.0:
-        raise ValueError(f"{argument}={given!r}: pass a whole number from 0 to {n}, or a rate.")
     text = np.format_float_positional(value, trim="-")
     digits = min(len(text.partition(".")[2]), _MOST_DIGITS) or 1
     if decimals is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -20,19 +20,18 @@ from rankeval_pd.stats import (
     FloatArray,
     IntArray,
     all_counts,
+    chrf_formula,
     entropy,
 )
 
 # ---- Translation statistics for paired tests
 
-_PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 #: metrics of sacrebleu, and the defaults that the formulas of this package assume
 SCORERS: Mapping[str, Mapping[str, Any]] = {
     "bleu": {"smooth_method": "exp", "max_ngram_order": 4, "effective_order": False},
     "chrf": {"beta": 2, "eps_smoothing": False},
     "ter": {},
 }
-Row = tuple[float, ...]
 
 
 @checked_call
@@ -54,8 +53,8 @@ def from_sacrebleu(
         references.
     metric : {"bleu", "chrf", "ter"}
     **options
-        Options for ``sacrebleu.metrics.BLEU``, ``CHRF`` or ``TER`` such as ``tokenize="zh"``,
-        ``lowercase=True``, ``word_order=2`` (chrF++), ``normalized=True``.
+        Options for ``sacrebleu.metrics.BLEU``, ``CHRF`` or ``TER`` such as ``tokenize="zh"`` or
+        ``word_order=2`` (chrF++), if the formula stays the same.
 
     Returns
     -------
@@ -64,14 +63,6 @@ def from_sacrebleu(
         the methods. For TER, lower is better, and the numerator is 100 times the number of edits,
         so scores are percentages as in sacrebleu.
 
-    Raises
-    ------
-    ImportError
-        If sacrebleu is not installed.
-    ValueError
-        If segment counts differ, a segment has no reference, or an option changes the formula
-        (``smooth_method``, ``max_ngram_order``, ``effective_order``, ``beta``, ``eps_smoothing``).
-
     See Also
     --------
     paired_bootstrap, system_ranks
@@ -79,9 +70,8 @@ def from_sacrebleu(
     Notes
     -----
     The corpus score, computed from summed statistics, equals sacrebleu's score with the same
-    options. Statistics for BLEU and TER come from sacrebleu's segment scores, and this function
-    counts n-grams for chrF. With several references, chrF uses the best-scoring reference for each
-    segment. Every segment is scored once.
+    options. The statistics are those of sacrebleu's own paired tests. With several references, chrF
+    uses the best-scoring reference for each segment.
 
     Examples
     --------
@@ -98,17 +88,10 @@ def from_sacrebleu(
     0             100.0         4.0       0.0         4.0
     1             100.0         3.0     300.0         3.0
     """
-    if not hasattr(hypotheses, "items"):
+    if not hasattr(hypotheses, "items") or not len(hypotheses):
         raise TypeError(
-            f"hypotheses is of type {type(hypotheses).__name__}: pass a mapping from "
-            "system names to segments, such as {'system A': lines}."
-        )
-    if not len(hypotheses):
-        raise ValueError("hypotheses contains no systems.")
-    if not isinstance(metric, str) or metric not in SCORERS:
-        raise ValueError(
-            f"metric={shown(metric)} is not one of {listed(SCORERS)}. Pass settings as keyword "
-            "arguments: metric='chrf', word_order=2."
+            f"hypotheses={shown(hypotheses)}: pass a mapping from system names to segments, such as"
+            " {'system A': lines}."
         )
     for name, known in SCORERS[metric].items():
         if options.get(name, known) != known:
@@ -118,9 +101,8 @@ def from_sacrebleu(
             )
     streams = _streams(references)
     size = len(streams[0])
-    beside = [tuple(x for x in of if x is not None) for of in zip(*streams, strict=True)]
-    alone = [row for row, of in enumerate(beside) if not of]
-    if alone:
+    alone = np.flatnonzero([{*of} == {None} for of in zip(*streams, strict=True)])
+    if alone.size:
         raise ValueError(
             f"references: segment {alone[0]} (counted from 0) has no reference. Add a reference."
         )
@@ -128,23 +110,19 @@ def from_sacrebleu(
     tables = {}
     for system, texts in hypotheses.items():
         _check_segments(texts, f"hypotheses[{shown(system)}]", size)
-        pairs = zip(texts, beside, strict=True)
-        rows = [_segment_row(metric, scorer, text, of) for text, of in pairs]
+        # the sums that sacrebleu resamples in its own paired tests
+        rows = scorer._extract_corpus_statistics(texts, streams)
         tables[system] = pd.DataFrame(rows, columns=statistics, dtype=float)
+        if metric == "ter":
+            tables[system]["numerator"] *= 100.0
     joined = pd.concat(tables, axis=1, names=["system", "statistic"])
     return joined.rename_axis(index="segment")
 
 
 def _streams(references: Any) -> list[Sequence[str | None]]:
     """Return the sequences of references, all of the same length."""
-    if isinstance(references, str) or not hasattr(references, "__len__"):
-        raise TypeError(
-            f"references is of type {type(references).__name__}: pass a list with a reference for "
-            "each segment, or a list of such lists."
-        )
+    _check_listed("references", references, "a reference for each segment, or lists of them")
     streams: list[Any] = list(references)
-    if not streams:
-        raise ValueError("references is empty.")
     if all(isinstance(x, str) for x in streams):
         streams = [streams]
     for place, stream in enumerate(streams):
@@ -152,9 +130,13 @@ def _streams(references: Any) -> list[Sequence[str | None]]:
     return streams
 
 
+def _check_listed(name: str, values: Any, what: str) -> None:
+    if isinstance(values, str | bytes) or not hasattr(values, "__len__") or not len(values):
+        raise TypeError(f"{name}={shown(values)}: pass a list with {what}.")
+
+
 def _check_segments(texts: Any, name: str, size: int, *, optional: bool = False) -> None:
-    if isinstance(texts, str) or not hasattr(texts, "__len__"):
-        raise TypeError(f"{name} is of type {type(texts).__name__}: pass a list of segments.")
+    _check_listed(name, texts, "segments")
     if len(texts) != size:
         raise ValueError(
             f"{name} has {len(texts)} segments, and the references have {size}. Align the segments,"
@@ -174,56 +156,10 @@ def _scorer(metric: str, options: Mapping[str, Any]) -> tuple[Any, list[str]]:
         import sacrebleu.metrics
     except ImportError as error:
         raise ImportError("from_sacrebleu needs sacrebleu: pip install sacrebleu.") from error
-    metrics: Any = sacrebleu.metrics
+    scorer: Any = getattr(sacrebleu.metrics, metric.upper())(**options)  # checks the options
     if metric == "chrf":
-        chrf = metrics.CHRF(**options)  # checks the options and determines the n-gram orders
-        orders = range(1, chrf.char_order + chrf.word_order + 1)
-        return chrf, [f"{kind}_{i}" for i in orders for kind in ("hyp", "ref", "match")]
-    statistics = list(METRICS[metric].statistics)
-    if metric == "ter":
-        return metrics.TER(**options), statistics
-    # effective_order does not change counts and avoids a warning about single segments
-    return metrics.BLEU(**{**options, "effective_order": True}), statistics
-
-
-def _segment_row(metric: str, scorer: Any, text: str, references: Sequence[str]) -> Row:
-    if metric == "chrf":
-        own, rows = _chrf_grams(scorer, text), []
-        for reference in references:
-            row: list[float] = []
-            for ours, theirs in zip(own, _chrf_grams(scorer, reference), strict=True):
-                row += [ours.total() if theirs else 0, theirs.total(), (ours & theirs).total()]
-            rows.append(tuple(row))
-        if len(rows) == 1:
-            return rows[0]
-        # the first of equally good references, as in sacrebleu
-        return max(rows, key=lambda row: float(METRICS["chrf"].score(np.array(row))))
-    segment = scorer.sentence_score(text, references)
-    if metric == "ter":
-        return 100.0 * segment.num_edits, segment.ref_length
-    return (segment.sys_len, segment.ref_len, *segment.counts, *segment.totals)
-
-
-def _chrf_grams(scorer: Any, text: str) -> list[Counter[str]]:
-    if scorer.lowercase:
-        text = text.lower()
-    letters = text if scorer.whitespace else "".join(text.split())
-    tokens: list[str] = []  # words, without a final or initial punctuation mark
-    for word in text.split() if scorer.word_order else []:
-        if len(word) > 1 and word[-1] in _PUNCTUATION:
-            tokens += [word[:-1], word[-1]]
-        elif len(word) > 1 and word[0] in _PUNCTUATION:
-            tokens += [word[0], word[1:]]
-        else:
-            tokens.append(word)
-    grams = [Counter(_ngrams(letters, k)) for k in range(1, scorer.char_order + 1)]
-    for k in range(1, scorer.word_order + 1):
-        grams.append(Counter(" ".join(run) for run in _ngrams(tokens, k)))
-    return grams
-
-
-def _ngrams(sequence: Any, length: int) -> list[Any]:
-    return [sequence[i : i + length] for i in range(len(sequence) - length + 1)]
+        return scorer, list(chrf_formula(scorer.char_order + scorer.word_order).statistics)
+    return scorer, list(METRICS[metric].statistics)
 
 
 # ---- Synthetic systems (Berg-Kirkpatrick et al. 2012, §3.2)
@@ -231,37 +167,31 @@ def _ngrams(sequence: Any, length: int) -> list[Any]:
 
 @checked_call
 def synthetic_systems(
-    estimators: Mapping[Hashable, Any] | Sequence[Any],
+    estimators: Mapping[Hashable, Any],
     X: Any,
     y: Any,
     X_test: Any,
     y_test: Any,
     *,
     sizes: int | Sequence[int],
-    n_each: int | Sequence[int],
     rng: int | np.random.Generator | None = 0,
-    item_score: Callable[[Any, Any], Any] | None = None,
 ) -> pd.DataFrame:
-    """Train models on resampled training sets, and score the test items.
+    """Train models on resampled training sets, and mark the items they predict correctly.
 
     Parameters
     ----------
-    estimators : mapping or sequence
-        Estimators with ``fit(X, y)`` and ``predict(X)``, as in scikit-learn, by family name. For a
-        sequence, class names are the family names. Estimators are copied and never modified.
+    estimators : mapping
+        Estimators with ``fit(X, y)`` and ``predict(X)``, as in scikit-learn, by family name.
+        Estimators are copied and never modified.
     X, y : array, DataFrame, Series or sequence
         The training set.
     X_test, y_test : the same
         The test set. If X_test has an index, the index provides the item names.
     sizes : int or sequence of int
-        Sizes of the training sets, which are drawn with replacement from (X, y).
-    n_each : int or sequence of int
-        Number of training sets per size: one number for all sizes, or one number per size.
+        The size of each training set, which is drawn with replacement from (X, y). A size that
+        occurs k times, as in ``[200] * k``, gives k training sets.
     rng : int, Generator or None
         Seed for drawing training sets, and for estimators with ``random_state=None``.
-    item_score : callable, optional
-        Function that takes y_test and predictions and returns a number per item. By default, the
-        result is 1 for a correct prediction and 0 otherwise.
 
     Returns
     -------
@@ -292,13 +222,13 @@ def synthetic_systems(
     >>> y = rng.integers(0, 2, 300)
     >>> X = rng.normal(size=(300, 1)) + y[:, np.newaxis]
     >>> systems = rankeval_pd.synthetic_systems(
-    ...     {"cut": Threshold()}, X[:200], y[:200], X[200:], y[200:], sizes=[20, 100], n_each=2
+    ...     {"cut": Threshold()}, X[:200], y[:200], X[200:], y[200:], sizes=[20, 20, 100, 100]
     ... )
     >>> systems.shape, list(systems)
     ((100, 4), ['cut 20-1', 'cut 20-2', 'cut 100-1', 'cut 100-2'])
     """
-    named = _estimators_by_family(estimators)
-    plan = _training_sets(sizes, n_each)
+    _check_estimators(estimators)
+    plan = _training_sets(sizes)
     total = len(y)
     if len(X) != total or len(X_test) != len(y_test):
         raise ValueError(
@@ -308,89 +238,45 @@ def synthetic_systems(
     seed = entropy(Roles.of({"rng": rng}).rng)
     columns: dict[str, Any] = {}
     families: dict[str, Hashable] = {}
-    for family, estimator in named.items():
+    for family, estimator in estimators.items():
         for number, (size, repeat) in enumerate(plan):
             draws = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(number, 4)))
             rows = draws.integers(0, total, size)
             model = _fresh(estimator, int(draws.integers(0, 2**31)))
             model.fit(_training_rows(X, rows), _training_rows(y, rows))
-            result = model.predict(X_test)
             name = f"{family} {size}-{repeat}"
             families[name] = family
-            if item_score is None:
-                right: BoolArray = np.asarray(np.asarray(y_test) == np.asarray(result))
-                columns[name] = right.astype(np.int64)
-                continue
-            columns[name] = scores = np.asarray(item_score(y_test, result))
-            if scores.shape != (len(y_test),):
-                raise ValueError(
-                    f"item_score returned shape {scores.shape}. Return a number for each of the "
-                    f"{len(y_test)} test items."
-                )
+            right: BoolArray = np.asarray(np.asarray(y_test) == np.asarray(model.predict(X_test)))
+            columns[name] = right.astype(np.int64)
     table = pd.DataFrame(columns, index=_index_of(X_test))
     table.attrs["families"] = families
     return table
 
 
-def _estimators_by_family(estimators: Any) -> Mapping[Hashable, Any]:
-    """Check and return the estimators by family name."""
-    models, repeated = estimators, False
-    if isinstance(estimators, (list, tuple)):
-        models = {type(model).__name__: model for model in estimators}
-        repeated = len(models) < len(estimators)
-    elif isinstance(estimators, Mapping):
-        estimators = estimators.values()
-    if not isinstance(models, Mapping) or not models:
+def _check_estimators(estimators: Any) -> None:
+    if not isinstance(estimators, Mapping) or not estimators:
         raise TypeError(
-            f"estimators={models!r}: pass a mapping from family names to estimators, "
+            f"estimators={shown(estimators)}: pass a mapping from family names to estimators, "
             "such as {'logistic': LogisticRegression()}."
         )
-    for model in estimators:
-        if isinstance(model, type):
+    for family, model in estimators.items():
+        usable = callable(getattr(model, "fit", None)) and callable(getattr(model, "predict", None))
+        if isinstance(model, type) or not usable:
             raise TypeError(
-                f"estimators: {model.__name__} is a class, not an instance. Pass"
-                f" {model.__name__}()."
+                f"estimators[{shown(family)}] is {shown(model)}. Pass an instance with fit(X, y)"
+                " and predict(X), such as LogisticRegression()."
             )
-        for method in ("fit", "predict"):
-            if not callable(getattr(model, method, None)):
-                raise TypeError(
-                    f"estimators: {model!r} is of type {type(model).__name__}, which has no method "
-                    f"{method}. Pass an estimator with fit(X, y) and predict(X)."
-                )
-    if repeated:
-        raise ValueError(
-            "estimators: two estimators have the same class,"
-            f" {listed(type(x).__name__ for x in estimators)}. Name the families: pass a"
-            " mapping from name to estimator."
-        )
-    return models
 
 
-def _training_sets(sizes: Any, n_each: Any) -> list[tuple[int, int]]:
-    """Return each training set's size, and its index among sets of that size."""
-    whole, times = _listed_numbers(sizes), _listed_numbers(n_each)
-    if not np.iterable(n_each):
-        times *= len(whole)
-    for name, values in (("sizes", whole), ("n_each", times)):
-        for value in values:
-            if (
-                isinstance(value, (bool, np.bool_))
-                or not isinstance(value, (int, np.integer))
-                or value < 1
-            ):
-                raise ValueError(f"{name}: {value!r}: pass positive integers.")
-    if len(times) != len(whole) or len(set(whole)) != len(whole):
-        raise ValueError(
-            f"sizes={sizes!r}, n_each={n_each!r}: pass each size once, and a single number of"
-            " training sets for all sizes, or one number per size."
-        )
-    return [(size, k + 1) for size, count in zip(whole, times, strict=True) for k in range(count)]
-
-
-def _listed_numbers(numbers: Any) -> list[Any]:
-    if np.iterable(numbers):
-        return list(numbers)
-    return [numbers]
+def _training_sets(sizes: Any) -> list[tuple[int, int]]:
+    """Return each training set's size, and its number among the sets of that size."""
+    plan: list[tuple[int, int]] = []
+    met: Counter[int] = Counter()
+    for value in np.atleast_1d(np.array(sizes, dtype=object)).tolist():
+        size = check_count("sizes", value)
+        met[size] += 1
+        plan.append((size, met[size]))
+    return plan
 
 
 def _fresh(estimator: Any, seed: int) -> Any:
@@ -487,12 +373,6 @@ def from_predictions(
         predictions. Other metrics use two-level columns (system, statistic). Pass the same
         ``metric`` to the methods. The index comes from the data.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If lengths or indexes differ, labels are missing, ``positive`` is required or not a label,
-        or predictions are scores.
-
     See Also
     --------
     from_scores, paired_bootstrap, paired_permutation
@@ -546,9 +426,7 @@ def from_scores(y_true: Any, scores: Any, *, positive: Any = None) -> pd.DataFra
         True label of each candidate, as a list, array or Series.
     scores : mapping, DataFrame, array or sequence
         Scores by model name, or the scores of one model. Larger scores indicate the positive
-        class. You can pass sequences, or n x 2 arrays from ``predict_proba`` with classes sorted
-        as in scikit-learn. For such arrays, the positive-class column is used. In a DataFrame of
-        probabilities, the columns can be named after the classes in any order.
+        class. Of ``predict_proba``, pass the column of the positive class, ``proba[:, 1]``.
     positive
         As in :func:`from_predictions`.
 
@@ -557,12 +435,6 @@ def from_scores(y_true: Any, scores: Any, *, positive: Any = None) -> pd.DataFra
     DataFrame
         One row per candidate, with a column per model ("score" for a model without a name) and a
         column ``gold``.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If lengths or indexes differ, labels are missing, ``positive`` is required or not a label, a
-        score is not a number, or several columns are not probabilities of known classes.
 
     See Also
     --------
@@ -580,23 +452,21 @@ def from_scores(y_true: Any, scores: Any, *, positive: Any = None) -> pd.DataFra
     3  0.2  0.2  False
     """
     truth, index = _label_array(y_true, "y_true")
-    known = [*pd.unique(truth)]
-    among = _positive_labels(positive, known)
-    models, index = _models(scores, "scores", truth.size, index, classes=known)
+    among = _positive_labels(positive, [*pd.unique(truth)])
+    models, index = _models(scores, "scores", truth.size, index)
     if "gold" in models:
         raise ValueError(
             "scores: a model is named 'gold', which is reserved for the labels. Rename the model."
         )
-    columns = {name: _classifier_scores(x, name, known, among) for name, x in models.items()}
+    columns = {name: _classifier_scores(x, name) for name, x in models.items()}
     return pd.DataFrame({**columns, "gold": _is_positive(truth, among)}, index=index)
 
 
 def _label_array(values: Any, name: str) -> tuple[AnyArray, pd.Index | None]:
     """Return labels as an array, and their index or None."""
-    if isinstance(values, (str, bytes)) or not np.iterable(values):
-        raise TypeError(f"{name} is of type {type(values).__name__}: pass a label for each item.")
+    _check_listed(name, values, "a label for each item")
     array = _array(values)
-    if array.ndim != 1 or not array.size:
+    if array.ndim != 1:
         raise ValueError(
             f"{name} has shape {array.shape}: pass one label for each item. Pass several models as"
             " a mapping, {'model A': labels}, and test each label of multi-label data separately."
@@ -643,32 +513,25 @@ def _array(values: Any) -> AnyArray:
 
 
 def _models(
-    given: Any, name: str, size: int, index: pd.Index | None, classes: list[Any] | None = None
+    given: Any, name: str, size: int, index: pd.Index | None
 ) -> tuple[Mapping[Hashable, Any], pd.Index | None]:
     """Return each model's values, one per label, and the index of the values."""
-    alone = "model" if classes is None else "score"
     if not isinstance(given, (Mapping, pd.DataFrame)):
         own_name = getattr(given, "name", None)
-        given = {alone if own_name is None else own_name: given}
-    elif isinstance(given, pd.DataFrame) and classes and _by_class(given, classes) is not None:
-        given = {alone: given}
+        if own_name is None:
+            own_name = {"predictions": "model", "scores": "score"}[name]
+        given = {own_name: given}
     if not len(given) or not len(given.keys()):
         raise ValueError(f"{name} contains no models. Pass a mapping, {{'model A': values}}.")
     models: dict[Hashable, Any] = {}
     for model, values in given.items():
         if model in models:
             raise ValueError(f"{name} has two models named {model!r}. Rename one of them.")
-        if isinstance(values, (str, bytes)) or not np.iterable(values):
-            raise TypeError(
-                f"{name}[{shown(model)}] is of type {type(values).__name__}: pass a value for each "
-                "item."
-            )
+        _check_listed(f"{name}[{shown(model)}]", values, "a value for each item")
         own = _index_of(values)
         if own is not None:
             index = _common_index(own, index, name)
         models[model] = values
-        if not hasattr(values, "__len__"):
-            models[model] = list(values)
         if len(models[model]) != size:
             raise ValueError(
                 f"{name}[{shown(model)}] has {len(models[model])} values, but y_true has {size}."
@@ -695,74 +558,41 @@ def _common_index(own: pd.Index, index: pd.Index | None, name: str) -> pd.Index:
 def _check_labels(name: Hashable, predicted: AnyArray, known: AnyArray) -> None:
     """Reject scores, and predictions that differ in type from the labels."""
     others = [x for x in predicted.tolist() if x not in {*known.tolist()}]
-    if any(isinstance(x, float) and x % 1.0 for x in others):
-        raise ValueError(
-            f"predictions[{shown(name)}] contains {listed(others, 3)}, which are not labels in"
-            " y_true. Convert scores to labels, for example scores >= 0.5, or pass scores to"
-            " from_scores to evaluate rankings."
-        )
-    if len(others) == len(predicted) and len({isinstance(x, str) for x in [*others, *known]}) > 1:
+    scores = any(isinstance(x, float) and x % 1.0 for x in others)
+    mixed = len({isinstance(x, str) for x in [*others, *known]}) > 1
+    if scores or (mixed and len(others) == len(predicted)):
         raise ValueError(
             f"predictions[{shown(name)}] contains {listed(others, 3)}, but y_true contains"
-            f" {listed(known.tolist(), 3)}. Use the same labels in both."
+            f" {listed(known.tolist(), 3)}. Use the same labels in both, or pass scores to"
+            " from_scores."
         )
 
 
 def _positive_labels(positive: Any, known: list[Any]) -> list[Any]:
     """Return the labels of the positive class, by default 1 or True."""
-    among: list[Any] = [1]
-    if positive is not None:
-        among = true_values(positive)
+    among: list[Any] = [1] if positive is None else true_values(positive)
     labels = pd.unique(pd.Series(known, dtype=object)).tolist()
     lacking = [x for x in among if not any(bool(x == label) for label in labels)]
-    advice = "Name the positive class, positive=..."
-    if len(labels) > 12 and all(isinstance(x, float) for x in labels):
-        advice = "These look like scores: pass y_true first, then the scores."
-    if positive is None and not {*labels} <= {0, 1}:
+    unclear = positive is None and not {*labels} <= {0, 1}
+    if unclear or lacking or not among:
+        given = positive
+        if lacking and not unclear:
+            given = lacking[0]
         raise ValueError(
-            f"positive=None: the labels are {listed(labels, 3)}, but only True and False, or 1 and"
-            f" 0, show which class is positive. {advice}"
-        )
-    if lacking or not among:
-        missing = [*lacking, positive][0]
-        raise ValueError(
-            f"positive={shown(missing)} is not one of the labels {listed(labels, 3)}. {advice}"
+            f"positive={shown(given)} is not one of the labels {listed(labels, 3)}. Name the"
+            " positive class, positive=..., which is 1 or True by default."
         )
     return among
 
 
-def _by_class(values: Any, known: list[Any]) -> pd.DataFrame | None:
-    """Return probabilities with a column per class, or None if these cannot be recognized."""
-    columns = getattr(values, "columns", None)
-    frame = pd.DataFrame(_array(values), columns=columns).infer_objects()
-    array, numbered = frame.to_numpy(), isinstance(frame.columns, pd.RangeIndex)
-    if array.shape[1] < 2 or array.dtype.kind not in "fiub" or (numbered and array.shape[1] != 2):
-        return None
-    rows = array.astype(float)
-    if not (np.abs(rows.sum(axis=1) - 1.0) < 1e-6).all() or not (rows >= 0.0).all():
-        return None
-    classes = sorted(known, key=lambda label: (isinstance(label, str), label))
-    if len(classes) == 2 and {*frame} == {0, 1}:  # scikit-learn sorts the classes
-        frame = frame.rename(columns=dict(enumerate(classes)))
-    if {*known} <= {*frame}:
-        return frame
-    return None
-
-
-def _classifier_scores(
-    values: Any, name: Hashable, known: list[Any], among: list[Any]
-) -> FloatArray:
-    """Return one score per candidate; select the positive-class column."""
+def _classifier_scores(values: Any, name: Hashable) -> FloatArray:
+    """Return one score per candidate."""
     array = _array(values)
     if array.ndim == 2:
-        shares = _by_class(values, known)
-        if shares is None:
-            raise ValueError(
-                f"scores[{shown(name)}] has shape {array.shape}, but its rows are not"
-                " probabilities or its columns are not the classes. Name the columns after the"
-                " classes, or pass one score for each candidate, such as proba[:, k]."
-            )
-        array = shares.to_numpy()[:, [label in among for label in shares]].sum(axis=1)
+        raise ValueError(
+            f"scores[{shown(name)}] has shape {array.shape}: pass one score for each candidate,"
+            " such as proba[:, 1] for the second class of predict_proba."
+        )
     if array.dtype.kind not in "fiub":
         try:
             array = pd.to_numeric(pd.Series(array)).to_numpy(dtype=float)

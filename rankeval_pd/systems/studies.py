@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, Literal, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,6 @@ from rankeval_pd.doors import (
     above_door,
     as_frame,
     below_door,
-    check_better,
     check_items,
     check_sizes,
     group_numbers,
@@ -27,15 +26,15 @@ from rankeval_pd.doors import (
     made_by,
     numbers_of,
     pairs_table,
-    role_column,
     roles_of_systems,
     system_scores,
 )
 from rankeval_pd.errors import (
-    check_choice,
     check_count,
     check_draws,
+    check_flag,
     check_memory,
+    check_numbers,
     check_shapes,
     check_share,
     checked_call,
@@ -47,7 +46,6 @@ from rankeval_pd.roles import (
     AdjustOver,
     Alternative,
     CalibrationInterval,
-    Draw,
     Event,
     FamilyAdjustment,
     GainInterval,
@@ -56,17 +54,17 @@ from rankeval_pd.roles import (
     Roles,
     ThresholdInterval,
     as_names,
+    frame_column,
 )
 from rankeval_pd.stats import (
     DIRECTED_METRICS,
     METRICS,
     FloatArray,
-    IntArray,
     clopper_pearson,
     items,
 )
 from rankeval_pd.stats import gains as pair_studies
-from rankeval_pd.systems.planning import SIDES, check_numbers
+from rankeval_pd.systems.planning import SIDES
 from rankeval_pd.systems.planning import Alternative as Alternative_of_planning
 from rankeval_pd.systems.tests import paired_bootstrap
 from rankeval_pd.tables import keys_apart
@@ -90,8 +88,6 @@ def gain_threshold(
     window: tuple[float, float] = (0.04, 0.06),
     quantile: float = 0.95,
     alternative: Alternative_of_planning = "greater",
-    relation: Hashable = None,
-    n_items: int | None = None,
     ci: ThresholdInterval = "order",
     level: float = 0.95,
     n_resamples: int = 1000,
@@ -111,19 +107,12 @@ def gain_threshold(
     alternative
         "greater", as in Berg-Kirkpatrick et al. (2012), uses the one-sided p-value. The threshold
         is then valid only if the direction was fixed beforehand, because tables of all pairs list
-        the better system first. A one-sided p of 0.05 then corresponds to a two-sided p of 0.10.
-        "two-sided" uses ``p_two_sided``.
-    relation : label, optional
-        Use only pairs with this relation. By default, the result has one row per relation, or a
-        single row if there are no relations.
-    n_items : int, optional
-        Size of a similar test set, to which thresholds are scaled by the square-root law.
+        the better system first. "two-sided" uses ``p_two_sided``.
     ci
         Kind of interval for the threshold. "order" uses distribution-free order statistics for
         independent pairs. "systems" resamples systems because pairs share systems. This interval
         is never narrower.
-    level : float
-        Confidence level of the interval.
+    level
     n_resamples, rng
         Number of draws and seed for ci="systems".
 
@@ -145,7 +134,7 @@ def gain_threshold(
     The upper limit of a 95% interval for the 95th percentile is finite for 72 or more pairs.
     Berg-Kirkpatrick et al. (2012) had 47 pairs. If the window contains few pairs, report
     ``threshold_all_pairs``. A threshold is valid only for one test set, one metric and similar
-    systems.
+    systems. For a similar test set of another size, multiply it by √(n / other n).
 
     References
     ----------
@@ -167,30 +156,13 @@ def gain_threshold(
     >>> pairs.rankeval.gain_threshold(alternative="two-sided")["threshold"].round(3).tolist()
     [0.073]
     """
-    check_choice("alternative", alternative, SIDES)
-    if isinstance(window, str) or not isinstance(window, Sequence) or len(window) != 2:
-        raise TypeError(f"window={window!r}: pass two p-values, the smaller one first.")
-    low, high = (check_share("window", value) for value in window)
-    if not low < high:
-        raise ValueError(f"window={window!r}: pass two p-values, the smaller one first.")
+    low, high = _p_values("window", window, 2)
     share = check_share("quantile", quantile)
     level = check_share("level", level)
     n_resamples = check_draws("n_resamples", n_resamples)
     seed = items.entropy(Roles.of({"rng": rng}).rng)
-    table, groups = pairs_table(data, *["n_items"] * (n_items is not None))
-    if relation is not None:
-        known = table["relation"].unique().tolist() if "relation" in table else []
-        if relation not in known:
-            raise unknown_name("relation", relation, known)
-        table = table[table["relation"] == relation]
+    table, groups = pairs_table(data)
     table = table.assign(gain=table["gain"].abs())
-    if n_items is not None:
-        check_numbers("n_items", n_items, 0.0, above=True, missing=False)
-        if np.ndim(n_items) or n_items % 1:
-            raise TypeError(f"n_items={n_items!r}: pass one whole number.")
-        scale = np.sqrt(table["n_items"].to_numpy() / n_items)
-        for name in table.columns.intersection(["gain", "gain_se"]):
-            table[name] = table[name] * scale
     if alternative == "two-sided":
         table["p_value"] = np.minimum(1.0, 2.0 * table["p_value"])
     columns: tuple[str, ...] = THRESHOLD_COLUMNS
@@ -203,6 +175,8 @@ def gain_threshold(
             parts += [(keys, name, part[part["relation"] == name]) for name in names]
         else:
             parts.append((keys, np.nan, part))
+    from scipy import special
+
     rows: list[list[Any]] = []
     for keys, name, part in parts:
         inside = part[part["p_value"].between(low, high) & part["gain"].notna()]
@@ -217,7 +191,7 @@ def gain_threshold(
         listed = [name, _quantile(gains, share), *limits, len(inside)]
         if "gain_se" in part:
             errors = part["gain_se"].dropna().to_numpy(dtype=float)
-            z = pair_studies.normal_quantile((low + high) / 2.0 / SIDES[alternative])
+            z = -float(special.ndtri((low + high) / 2.0 / SIDES[alternative]))
             listed.append(z * _quantile(errors, share))
         rows.append(keys + listed)
     attrs = {
@@ -260,7 +234,6 @@ def gain_by_size(
     data: Data,
     sizes: Sequence[int],
     *,
-    draw: Draw = "prefix",
     n_resamples: int | None = None,
     event: Event = "wild",
     method: LawMethod = "auto",
@@ -279,10 +252,9 @@ def gain_by_size(
     Parameters
     ----------
     sizes : sequence of int
-        Numbers of items.
-    draw
-        "prefix" takes the first rows, as in Berg-Kirkpatrick et al. (2012). The first rows are a
-        random sample only if the rows are shuffled. "random" draws nested random subsets.
+        Numbers of items, taken from the first rows as in Berg-Kirkpatrick et al. (2012). These rows
+        are a random sample only if all rows are in random order; ``df.sample(frac=1)`` shuffles
+        them.
     n_resamples, event, method, ci, families, baseline, alternative, adjust, adjust_over, alpha
         As in :func:`paired_bootstrap`. Each size is a separate family.
     data, level, **roles
@@ -314,14 +286,17 @@ def gain_by_size(
     chosen = item_roles(roles)
     frame = below_door(data)
     by = as_names(chosen.by, frame.columns)
-    places = _domains(frame, by, chosen, draw)
-    whole = check_sizes(sizes, max((len(rows) for rows in places), default=0))
+    number = np.zeros(len(frame), dtype=np.int64)
+    if by:
+        number = group_numbers([frame_column(frame, name, "by") for name in by], by, len(frame))[1]
+    place, count = pd.Series(number).groupby(number).cumcount(), np.bincount(number)
+    whole = check_sizes(sizes, int(count.max(initial=0)))
     systems = roles_of_systems(frame, roles)
     listed = []
     for size in whole:
-        rows = np.sort(np.concatenate([p[:size] for p in places if len(p) >= size]))
+        rows = (place < size).to_numpy() & (count[number] >= size)
         table = paired_bootstrap(
-            frame.iloc[rows],
+            frame.iloc[np.flatnonzero(rows)],
             n_resamples=n_resamples,
             event=event,
             method=method,
@@ -347,27 +322,11 @@ def gain_by_size(
     return above_door(joined, data)
 
 
-def _domains(data: pd.DataFrame, by: list[Hashable], roles: Roles, draw: str) -> list[IntArray]:
-    """Return each domain's rows in the order in which subsets use them."""
-    number = np.zeros(len(data), dtype=np.int64)
-    if by:
-        number = group_numbers([role_column(data, name, "by") for name in by], by, len(data))[1]
-    order = np.arange(len(data))
-    if draw == "random":
-        order = item_order(data.index)
-        child = np.random.SeedSequence(items.entropy(roles.rng), spawn_key=(0, 2))
-        order = order[np.random.default_rng(child).permutation(len(data))]
-    return [order[number[order] == group] for group in range(int(number.max(initial=0)) + 1)]
-
-
 # ---- Check significance on other data (Berg-Kirkpatrick et al. 2012, section 4.2)
 
 CALIBRATION_COLUMNS = (
     "p_low", "p_high", "n_pairs", "agreement", "ci_low", "ci_high", "expected_agreement",
 )  # fmt: skip
-Prior = Literal["flat", "estimated"]
-#: the columns that expected_agreement needs
-_OF_PRIOR = {"flat": ["n_items"], "estimated": ["n_items", "gain_se"]}
 PAPER_BINS = (0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08)
 
 
@@ -384,7 +343,6 @@ def calibration(
     bins: Sequence[float] = PAPER_BINS,
     ci: CalibrationInterval = "clopper-pearson",
     level: float = 0.95,
-    prior: Prior = "flat",
     n_resamples: int = 1000,
     **roles: Unpack[ItemRoles],
 ) -> Data:
@@ -402,12 +360,7 @@ def calibration(
     ci
         Kind of interval for the agreement. "clopper-pearson" is exact for independent pairs.
         "systems" resamples systems because pairs share systems. This interval is never narrower.
-    level : float
-        Confidence level of the interval.
-    prior
-        Prior for true gains in ``expected_agreement``. "flat" is overconfident for nearly equal
-        systems. "estimated" is a normal prior with mean 0. The variance of this prior is the mean
-        of gain² − gain_se² over all pairs (in each group).
+    level
     n_resamples : int
         Number of draws for ci="systems".
     **roles
@@ -422,11 +375,6 @@ def calibration(
         ``n_pairs``, ``agreement``: the proportion of pairs with a gain above 0 on the other data,
         ``ci_low``, ``ci_high``, ``expected_agreement``: mean of :func:`expected_agreement` over the
         pairs in the bin, for other items from the same distribution.
-
-    Raises
-    ------
-    ValueError
-        If the table and the metric have opposite directions, or if the metric is unknown.
 
     Notes
     -----
@@ -451,89 +399,66 @@ def calibration(
     1   0.05    0.20       59   0.762712  0.634050  0.863774            0.792766
     """
     level = check_share("level", level)
-    edges = _bins(bins)
+    edges = _p_values("bins", bins)
     seed = items.entropy(Roles.of(roles).rng)
-    table, groups = pairs_table(data, *_OF_PRIOR[prior])
+    table, groups = pairs_table(data, "n_items")
     draws = check_draws("n_resamples", n_resamples, len(table) if ci == "systems" else 1)
     scores, n_other = system_scores(below_door(other), item_roles(_as_in_pairs(data.attrs, roles)))
     for name in pd.concat([table["system_a"], table["system_b"]]).drop_duplicates():
         if name not in scores:
             raise unknown_name("other", name, scores)
-    table = _shrunken(table, groups, prior)
     table = table[table["gain"].abs() > 0.0]
     systems = zip(table["system_a"], table["system_b"], strict=True)
     there = np.array([scores[a] - scores[b] for a, b in systems], dtype=float)
     there *= np.sign(table["gain"].to_numpy())
-    expected = pair_studies.agreement(table["p_value"], table["n_items"], n_other, table["_part"])
+    expected = pair_studies.agreement(table["p_value"], table["n_items"], n_other)
     table = table.assign(agrees=there > 0.0, expected=expected)[~np.isnan(there)]
-    attrs = {**made_by(below_door(data)), "ci": ci, "level": level, "prior": prior}
+    attrs = {**made_by(below_door(data)), "ci": ci, "level": level}
     return above_door(_calibrated(table, groups, edges, draws, seed, attrs), data)
-
-
-def _shrunken(table: pd.DataFrame, groups: list[Hashable], prior: str) -> pd.DataFrame:
-    """Add the proportion of variance due to true gains to the table of pairs."""
-    table = table.reset_index(drop=True).assign(_part=1.0)
-    if prior == "estimated":
-        for _, part in grouped(table, groups):
-            gain, error = (part[name].to_numpy(dtype=float) for name in ("gain", "gain_se"))
-            table.loc[part.index, "_part"] = pair_studies.shrinkage(gain, error)
-    return table
 
 
 def _as_in_pairs(attrs: Mapping[Any, Any], roles: Mapping[str, Any]) -> dict[str, Any]:
     """Return roles with the metric and direction from the table of pairs."""
-    better, metric = attrs.get("higher_is_better"), attrs.get("metric")
-    if better in (0, 1):  # attrs store booleans as numbers
-        better = bool(better)
-    chosen = dict(roles)
-    check_better(better)
-    check_better(chosen.get("higher_is_better"))
-    if better is None:
-        lacking = []
-        if chosen.get("metric") is None:
-            lacking.append("metric='mean'")
-        directed = isinstance(chosen.get("metric"), str) and chosen["metric"] in DIRECTED_METRICS
-        if chosen.get("higher_is_better") is None and not directed:
-            lacking.append("higher_is_better=True")
-        if lacking:
-            raise ValueError(
-                "the table of pairs has lost its attrs, which record the metric and its direction;"
-                f" pd.concat and merge drop attrs. Pass {' and '.join(lacking)}, or the table that"
-                " paired_bootstrap returned."
-            )
-        return chosen
-    if chosen.get("metric") is None:
-        if metric not in METRICS:
-            raise ValueError(
-                f"the table of pairs was made with the {metric} as the metric. For"
-                " the other items, pass the same metric as metric=..."
-            )
-        chosen["metric"] = metric
-    wanted = chosen["metric"]
-    if chosen.get("higher_is_better") is None:
-        chosen["higher_is_better"] = better
-        if isinstance(wanted, str) and wanted in METRICS and wanted != metric:
-            chosen["higher_is_better"] = METRICS[wanted].higher_is_better
-    if bool(chosen["higher_is_better"]) != better:
+    check_flag("higher_is_better", roles.get("higher_is_better"), none=True)
+    made: dict[str, Any] = {}
+    if attrs.get("metric") in METRICS:
+        made["metric"] = attrs["metric"]
+    if attrs.get("higher_is_better") in (0, 1):  # attrs store booleans as numbers
+        made["higher_is_better"] = bool(attrs["higher_is_better"])
+    chosen = {name: value for name, value in roles.items() if value is not None}
+    metric = chosen.get("metric")
+    if isinstance(metric, str) and metric in DIRECTED_METRICS:
+        chosen.setdefault("higher_is_better", METRICS[metric].higher_is_better)
+    chosen = made | chosen
+    lacking = [x for x in ("metric", "higher_is_better") if x not in chosen]
+    if lacking:
+        raise ValueError(
+            f"the table of pairs does not record {' and '.join(lacking)}, because the metric is a"
+            " function or the table lost its attrs. Pass"
+            f" {' and '.join(f'{name}=...' for name in lacking)} as in the tests of the pairs."
+        )
+    better = made.get("higher_is_better", chosen["higher_is_better"])
+    if chosen["higher_is_better"] != better:
         words = {True: "higher", False: "lower"}
         raise ValueError(
-            f"metric={wanted!r}, higher_is_better={chosen['higher_is_better']!r}, but for the"
-            f" metric in the table of pairs ({metric!r}), {words[better]} scores are better. Pass"
+            f"metric={chosen['metric']!r}, higher_is_better={chosen['higher_is_better']!r}, but in"
+            f" the table of pairs {words[better]} scores are better. Pass"
             f" higher_is_better={better!r}, or a metric with the same direction."
         )
     return chosen
 
 
-def _bins(bins: Sequence[float]) -> list[float]:
+def _p_values(name: str, given: Sequence[float], count: int | None = None) -> list[float]:
+    """Return increasing p-values, at least two or exactly ``count``."""
+    wrong = f"{name}={given!r}: pass {count or 'two or more'} increasing p-values from 0 to 1."
     try:
-        edges = [float(edge) for edge in bins]
+        p = [float(value) for value in given]
     except (TypeError, ValueError):
-        raise TypeError(f"bins={bins!r}: pass increasing p-values as bin edges.") from None
-    if len(edges) < 2 or not all(a < b for a, b in pairwise(edges)):  # NaN is also rejected
-        raise ValueError(f"bins={bins!r}: pass two or more increasing p-values as bin edges.")
-    if edges[0] < 0.0 or edges[-1] > 1.0:
-        raise ValueError(f"bins={bins!r}: pass p-values between 0 and 1.")
-    return edges
+        raise TypeError(wrong) from None
+    inside = len(p) > 1 and p[0] >= 0.0 and p[-1] <= 1.0 and len(p) == (count or len(p))
+    if not inside or not all(a < b for a, b in pairwise(p)):  # NaN is also rejected
+        raise ValueError(wrong)
+    return p
 
 
 def _calibrated(
@@ -587,7 +512,6 @@ def population_calibration(
     n_resamples: int = 1000,
     ci: CalibrationInterval = "clopper-pearson",
     level: float = 0.95,
-    prior: Prior = "flat",
     **roles: Unpack[ItemRoles],
 ) -> Data:
     """Return how often gains on sampled items have the same sign as on all items.
@@ -604,8 +528,8 @@ def population_calibration(
         Number of resamples for each paired bootstrap. Exact distributions need no resamples.
     bins : sequence of float
         Edges of the bins for p_value. A bin includes its upper edge.
-    ci, level, prior
-        As in :func:`calibration`. The variance is estimated from the pairs of each test set.
+    ci, level
+        As in :func:`calibration`.
     **roles
         As in :func:`paired_bootstrap`, except ``by`` and ``groups``.
 
@@ -613,15 +537,14 @@ def population_calibration(
     -------
     DataFrame or Dataset
         The columns of :func:`calibration`. ``n_pairs`` counts each pair once per test set.
-        ``expected_agreement`` is the mean of 1 − p_value under the flat prior, or of Φ(√B z) with
-        prior="estimated". B is the proportion of the variance of gains that is due to true gains.
+        ``expected_agreement`` is the mean of 1 − p_value.
 
     Notes
     -----
-    Under the flat prior, 1 − p_value is the probability that the sign is correct. For nearly equal
-    systems, most significant gains are due to chance, and the agreement is far lower. For 16
-    systems with true gains of a quarter of a standard error, the agreement was 0.71 at 1 − p_value
-    = 0.95. The estimated prior predicts this agreement.
+    If nothing is known about true gains, 1 − p_value is the probability that the sign is correct.
+    For nearly equal systems, most significant gains are due to chance, and the agreement is far
+    lower. For 16 systems with true gains of a quarter of a standard error, the agreement was 0.71
+    at 1 − p_value = 0.95.
 
     References
     ----------
@@ -644,7 +567,7 @@ def population_calibration(
                 f"{name}={getattr(chosen, name)!r}: test sets are drawn item by item from one"
                 f" population. Omit {name}, or select one domain."
             )
-    edges, level = _bins(bins), check_share("level", level)
+    edges, level = _p_values("bins", bins), check_share("level", level)
     frame = below_door(data)
     scores, total = system_scores(frame, chosen)
     size, sets = check_count("n_items", n_items, 2), check_count("n_test_sets", n_test_sets)
@@ -674,16 +597,15 @@ def population_calibration(
                 numbers = pd.MultiIndex.from_arrays([numbers, strata])
             sample = sample.set_axis(numbers)
             result = paired_bootstrap(sample, n_resamples=n_resamples, **systems)
-            pairs, groups = pairs_table(result, *_OF_PRIOR[prior])
-            pairs = _shrunken(pairs, groups, prior)
+            pairs, _ = pairs_table(result, "n_items")
             tables.append(pairs[pairs["gain"] > 0.0])
             advance(1)
     table = pd.concat(tables, ignore_index=True)
     pairs_of = zip(table["system_a"], table["system_b"], strict=True)
     agrees = np.array([scores[a] > scores[b] for a, b in pairs_of], dtype=bool)
-    expected = pair_studies.agreement(table["p_value"], table["n_items"], np.inf, table["_part"])
+    expected = pair_studies.agreement(table["p_value"], table["n_items"], np.inf)
     table = table.assign(agrees=agrees, expected=expected)
-    attrs = {**made_by(result), "ci": ci, "level": level, "prior": prior}
+    attrs = {**made_by(result), "ci": ci, "level": level}
     return above_door(_calibrated(table, [], edges, 1000, seed, attrs), data)
 
 
@@ -695,8 +617,6 @@ def expected_agreement(
     p: ArrayLike,
     n_items: ArrayLike,
     n_items_other: ArrayLike,
-    *,
-    shrinkage: ArrayLike = 1.0,
 ) -> Any:
     """Return how often a gain with this p-value has the same sign on similar items.
 
@@ -708,23 +628,19 @@ def expected_agreement(
         Size of the test set from which ``p`` was computed.
     n_items_other : float or array
         Size of the other test set. inf means the population.
-    shrinkage : float or array
-        B, the proportion of the variance of gains between pairs that is due to true gains. 1 means
-        the flat prior. B is near 0 for nearly equal systems.
 
     Returns
     -------
     float or array
-        Φ(B z_p / √(B + n/n')), where z_p is the normal quantile of 1 − p; ½ if B is 0.
+        Φ(z_p / √(1 + n/n')), where z_p is the normal quantile of 1 − p.
 
     Notes
     -----
-    Gains are assumed to be normally distributed around the population gain. Under the flat prior
-    (B = 1), the agreement with the population is 1 − p, which is overconfident for nearly equal
-    systems. For B below 1, true gains are normal with mean 0 and variance τ², and B = τ²/(τ² +
-    gain_se²). :func:`calibration` with prior="estimated" estimates τ² from the pairs. The formula
-    assumes that both test sets come from the same distribution, so a lower observed agreement
-    indicates a shift. The formula is also valid for tables that contain only positive gains.
+    Gains are assumed to be normally distributed around the population gain, about which nothing
+    else is known. The agreement with the population is then 1 − p, which is overconfident for
+    nearly equal systems. The formula assumes that both test sets come from the same distribution,
+    so a lower observed agreement indicates a shift or nearly equal systems. The formula is also
+    valid for tables that contain only positive gains.
 
     References
     ----------
@@ -735,21 +651,15 @@ def expected_agreement(
     The test set is section 23 (2,416 sentences) of the Wall Street Journal with p = 0.0283, and the
     other test set is section 22 (1,700 sentences):
 
-    >>> import numpy as np, rankeval_pd
+    >>> import rankeval_pd
     >>> round(rankeval_pd.expected_agreement(0.0283, 2416, 1700), 3)
     0.89
-
-    If half of the variance between pairs is noise, the expected agreement with the population is:
-
-    >>> round(rankeval_pd.expected_agreement(0.0283, 2416, np.inf, shrinkage=0.5), 3)
-    0.911
     """
-    check_numbers("p", p, 0.0, 1.0)
-    check_numbers("n_items", n_items, 0.0, above=True)
-    check_numbers("n_items_other", n_items_other, 0.0, above=True, infinite=True)
-    check_numbers("shrinkage", shrinkage, 0.0, 1.0, missing=False)
+    check_numbers("p", p, 0.0, 1.0, missing=True)
+    check_numbers("n_items", n_items, 0.0, above=True, missing=True)
+    check_numbers("n_items_other", n_items_other, 0.0, above=True, infinite=True, missing=True)
     result = pair_studies.agreement(
-        *check_shapes(p=p, n_items=n_items, n_items_other=n_items_other, shrinkage=shrinkage)
+        *check_shapes(p=p, n_items=n_items, n_items_other=n_items_other)
     )
     if result.ndim == 0:
         return float(result)

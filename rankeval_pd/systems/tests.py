@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, NamedTuple, Unpack, get_args
+from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 
 from rankeval_pd.decisions import (
     GROUP,
-    OVER,
     Rows,
     bootstrapped_pairs,
     family_of,
@@ -23,7 +22,6 @@ from rankeval_pd.decisions import (
 )
 from rankeval_pd.doors import Data, Families, rows_at, tabulate_items
 from rankeval_pd.errors import (
-    check_choice,
     check_count,
     check_flag,
     check_margin,
@@ -42,13 +40,9 @@ from rankeval_pd.roles import (
     LawMethod,
     MeanTest,
     PermutationTest,
-    RankKind,
     Roles,
-    ScoreInterval,
 )
 from rankeval_pd.stats import (
-    ADJUSTMENTS,
-    SCORE_INTERVALS,
     AnyItems,
     IntArray,
     Items,
@@ -60,8 +54,8 @@ from rankeval_pd.stats import (
     signed_rank_tests,
     t_tests,
 )
-from rankeval_pd.stats.bootstrap import DUAL, EVENTS, INTERVALS, with_resamples
-from rankeval_pd.stats.gains import METHODS, margin_p, swapped_tests
+from rankeval_pd.stats.bootstrap import DUAL, with_resamples
+from rankeval_pd.stats.gains import margin_p, swapped_tests
 from rankeval_pd.stats.item_gains import (
     FEW_ANSWERS,
     LEAST_ANSWERS,
@@ -72,8 +66,7 @@ from rankeval_pd.stats.item_gains import (
     skewed,
 )
 
-# -------------------------------------------------------------------------------------------------
-# Collect attributes and warnings for tables from resampled items.
+# ---- Collect attributes and warnings for tables from resampled items
 
 FEW_ITEMS, FEW_GROUPS, FEW_LEVELS = 30, 20, 10  # a warning is issued below these numbers
 
@@ -87,6 +80,7 @@ class GroupFacts(NamedTuple):
     interval: str  #: kind of interval, or "" if the table does not name it
     flat: bool  #: whether an interval is undefined because there is no variation
     skewed: bool
+    undecided: bool  #: whether more draws could change a decision at alpha
     moves_with_size: bool  #: whether gains depend on the sizes of clusters
     answers: float  #: fewest guesses made by any system, or inf for other metrics
     n_strata: int  #: 0 without strata
@@ -114,14 +108,11 @@ class TestPlan:
     families: Families | None = None
 
     def __post_init__(self) -> None:
-        """Check the family of tests."""
-        check_choice("adjust_over", self.adjust_over, OVER)
+        """Derive what the tests need from the options."""
         #: whether the tests of all groups are one family
         self.over_all = self.options.adjust is not None and self.adjust_over == "all"
         #: whether the tests draw random signs
         self.signs = "event" not in self.named or self.options.event == "wild"
-        #: whether resampled items need standard errors
-        self.studentises = self.options.studentises and self.kernel is not _swapped_pairs
         #: whether two factors group the items
         self.crossed = isinstance(self.roles.get("groups"), list)
 
@@ -132,7 +123,7 @@ class TestPlan:
             options = replace(options, n_alike=n_groups)
         options = with_resamples(options, n_pairs)
         rows, what = n_systems, "systems"
-        if self.kernel is _swapped_pairs or options.studentises:
+        if self.kernel is _swapped_pairs:
             rows, what = n_pairs, "pairs"
         check_memory(
             2 * rows * options.n_resamples,
@@ -169,6 +160,7 @@ class TestPlan:
             interval=interval,
             flat=bool((np.isfinite(known) & np.isnan(rows["ci_low"])).any()),
             skewed=lopsided,
+            undecided=bool(rows["undecided"].any()),
             moves_with_size=by_item and moves_with_size(items, pairs),
             answers=answers,
             n_strata=n_strata,
@@ -182,15 +174,20 @@ class TestPlan:
         options = self.options
         every: Any = GroupFacts._make(zip(*facts, strict=True))  # each fact of all groups
         _warn_of_few(every, self)
+        most = max(every.n_resamples)
+        one_family = n_pairs == 1 or options.adjust is not None
+        if one_family and any(every.undecided) and not options.n_resamples:
+            warn(
+                f"A decision at alpha={options.alpha:g} depends on the {most:,} random draws. Pass"
+                f" n_resamples={10 * most} or more."
+            )
         attrs: dict[str, Any] = {}
         for name in self.named:
             attrs[name] = getattr(options, name)
         if options.adjust is not None:
             attrs["adjust_over"] = self.adjust_over
         attrs |= {"seed": options.seed, **self.more}
-        attrs["n_resamples"] = max(every.n_resamples) or None  # exact: no draws
-        if attrs.get("ci") == "":
-            del attrs["ci"]
+        attrs["n_resamples"] = most or None  # exact: no draws
         if self.crossed:
             attrs["event"] = "crossed"
         if every.n_strata[-1]:
@@ -206,10 +203,9 @@ class TestPlan:
             attrs["n_systems"] = every.n_systems[-1]
             if self.signs:
                 attrs["event"] = "seeds"
+        attrs.pop("ci", None)
         intervals = {*every.interval} - {""}
         if intervals:
-            if "ci" in attrs:
-                intervals.add(attrs["ci"])
             attrs["ci"] = ", ".join(sorted(intervals))
         if options.adjust is not None:
             one = self.a  # the system that is compared with all other systems
@@ -276,12 +272,11 @@ def _warn_of_few(every: Any, plan: TestPlan) -> None:
         warn(" ".join(texts))
 
 
-# -------------------------------------------------------------------------------------------------
-# Rank systems.
+# ---- Rank systems
 
 RANK_COLUMNS = (
-    "system", "value", "ci_low", "ci_high", "rank", "rank_low", "rank_high", "p_best",
-    "tied_for_best", "letters", "undecided", "ci_low_alone", "ci_high_alone",
+    "system", "value", "ci_low", "ci_high", "rank", "rank_low", "rank_high",
+    "tied_for_best", "letters", "ci_low_alone", "ci_high_alone",
 )  # fmt: skip
 
 
@@ -290,7 +285,7 @@ RANK_COLUMNS = (
     clusters=True,
     sums=True,
     short="system value ci_low ci_high rank_low rank_high letters",
-    details="rank p_best tied_for_best undecided ci_low_alone ci_high_alone",
+    details="rank tied_for_best ci_low_alone ci_high_alone",
     layout="system",
     quantity="score",
 )
@@ -300,8 +295,6 @@ def system_ranks(
     *,
     test: MeanTest = "bootstrap",
     n_resamples: int | None = None,
-    ranks: RankKind = "simultaneous",
-    ci: ScoreInterval | None = None,
     adjust: FamilyAdjustment | Literal["auto"] | None = "auto",
     adjust_over: AdjustOver = "all",
     alpha: float = 0.05,
@@ -316,25 +309,15 @@ def system_ranks(
         As in :func:`paired_bootstrap`.
     test
         Test for all pairs. "t" is the paired t test with t intervals for scores and needs no draws.
-    ranks
-        Kind of limits for ``rank_low`` and ``rank_high``. "simultaneous" uses the tests of all
-        pairs and is valid jointly for all systems. "percentile" uses percentiles of each system's
-        resampled ranks. These limits miss the true rank of nearly equal systems far too often.
-    ci
-        Kind of interval for the score. The default is "clopper-pearson" (exact binomial) for 0/1
-        items without ``groups``, and "wild" otherwise. A "wild" interval contains the scores not
-        rejected by a random-sign test of the items or by Hall's (1992) t test.
     adjust
         Adjustment for testing all pairs. "auto" means "max-t", or "holm" with ``test="t"``. With
         None, "bh" or "by", rank limits are not simultaneous. "max-t-stepdown" has more power than
         "max-t".
     adjust_over
         Whether ranks are simultaneous across all groups or within each group.
-    alpha : float
-        Significance level of the tests. The rank limits have a simultaneous confidence level of 1 -
-        alpha.
-    level : float
-        Confidence level for score intervals and percentile ranks.
+    alpha
+        Significance level of the tests. Rank limits have the confidence level 1 - alpha.
+    level
 
     Returns
     -------
@@ -345,11 +328,9 @@ def system_ranks(
         ``ci_high_alone``: the unadjusted interval; ``rank``: 1 for the best system, equal scores
         share the better rank, and undefined scores (NaN) are last; ``rank_low``: 1 + the number of
         significantly better systems; ``rank_high``: the number of systems minus the number of
-        significantly worse systems; ``p_best``: proportion of resamples in which the system is
-        best, with ties divided equally; ``tied_for_best``: True if no system is significantly
+        significantly worse systems; ``tied_for_best``: True if no system is significantly
         better; ``letters``: two systems share a letter if and only if they do not differ
-        significantly; ``undecided``: whether more draws could change a decision about the system;
-        ``n_groups``: only with ``groups``.
+        significantly; ``n_groups``: only with ``groups``.
 
     Warns
     -----
@@ -361,13 +342,12 @@ def system_ranks(
     :func:`paired_bootstrap` tests all pairs with the same ``adjust``. A system ranks above another
     system if ``p_adjusted`` ≤ alpha. With probability at least 1 - alpha, all true ranks lie
     between ``rank_low`` and ``rank_high`` (Mogstad et al.). Without ``n_resamples``, drawing
-    continues until no pair is undecided, up to eight times the initial number of resamples or 33
-    million gains in total. Only decisions about pairs whose p-value is within about 0.002 of alpha
-    then depend on the seed, and ``undecided`` marks these pairs. The limits are wide with few items
-    and for similar systems. ``p_best`` is not the probability that the system is best in the
-    population. For 100,000 items or more, ``p_best`` uses the draws from the tests instead of
-    resamples. The cost equals the paired bootstrap's (doubled for fewer than 100,000 items), plus
-    systems² x resamples comparisons.
+    continues while a decision about a pair depends on the draws, up to eight times the initial
+    number or 33 million gains in total.
+
+    The interval for the score of 0/1 items without ``groups`` is exact binomial (Clopper and
+    Pearson). Otherwise, it contains the scores not rejected by a random-sign test of the items or
+    by Hall's (1992) t test.
 
     References
     ----------
@@ -385,7 +365,6 @@ def system_ranks(
     1      y   0.90  0.731280  0.979935         1          2       a
     2      z   0.25  0.107394  0.446622         3          3       b
     """
-    check_choice("ci", ci, (None, *SCORE_INTERVALS))
     options = options_of(
         roles,
         n_resamples,
@@ -394,13 +373,11 @@ def system_ranks(
         alpha=alpha,
         level=level,
         event="wild",
-        ci=ci or "",
+        ci="",
         keep_order=True,
         skewness=True,
     )
-    more: dict[str, Any] = {"ranks": ranks, "intervals": "simultaneous"}
-    if ci is not None:
-        more["ci"] = ci
+    more = {"intervals": "simultaneous"}
     if test == "t":
         more["test"] = test
     plan = RankPlan(
@@ -432,8 +409,8 @@ class RankPlan(TestPlan):
         elif items.binary:
             interval = "clopper-pearson"
         options = self.settled(len(pairs), n_groups, items.n_systems)
-        rows = self.kernel(items, options, self.more["ranks"], step)
-        return rows, self.facts_of(options, items, pairs, rows, options.ci or interval)
+        rows = self.kernel(items, options, step)
+        return rows, self.facts_of(options, items, pairs, rows, interval)
 
     def finish(self, rows: Rows) -> Rows:
         """Rank the systems of all groups, and sort the systems of each group by rank."""
@@ -441,10 +418,7 @@ class RankPlan(TestPlan):
         return rows_at(rows, np.lexsort([rows["rank"], rows[GROUP]]))
 
 
-# -------------------------------------------------------------------------------------------------
-# Options and memory for tables from resampled items, and relations between systems.
-
-_ADJUSTMENTS = (None, *ADJUSTMENTS, "max-t", "max-t-stepdown")
+# ---- Options and memory for tables from resampled items, and relations between systems
 
 
 def adjustment_of(test: str | None, adjust: str | None) -> str | None:
@@ -466,9 +440,6 @@ def options_of(
     **options: Any,
 ) -> PairOptions:
     """Check and return the options."""
-    check_choice("method", options["method"], METHODS)
-    check_choice("alternative", alternative, get_args(Alternative))
-    check_choice("adjust", options["adjust"], _ADJUSTMENTS)
     return PairOptions(
         n_resamples=0 if n_resamples is None else check_count("n_resamples", n_resamples),
         alpha=check_share("alpha", alpha),
@@ -479,12 +450,11 @@ def options_of(
     )
 
 
-# -------------------------------------------------------------------------------------------------
-# Test pairs of systems on the same test items (Berg-Kirkpatrick et al. 2012).
+# ---- Test pairs of systems on the same test items (Berg-Kirkpatrick et al. 2012)
 
 PAIR_COLUMNS = (
     "system_a", "system_b", "score_a", "score_b", "gain", "gain_se", "ci_low", "ci_high",
-    "p_value", "p_two_sided", "p_stderr", "p_adjusted", "confidence", "undecided", "exact",
+    "p_value", "p_two_sided", "p_stderr", "p_adjusted", "confidence", "exact",
     "n_items", "n_resamples", "p_one_sided", "leaning", "ci_low_alone", "ci_high_alone",
 )  # fmt: skip
 _NAMED = ("alternative", "adjust", "alpha", "level")  # options that become attrs
@@ -500,7 +470,7 @@ OF_SEEDS = ("gain_se_items", "gain_se_seeds", "n_seeds")  # columns only with se
     short="system_a system_b score_a score_b gain ci_low ci_high p_value p_adjusted p_equivalence"
     " p_noninferior",
     details="gain_se gain_se_items gain_se_seeds n_seeds p_one_sided p_two_sided p_stderr"
-    " confidence undecided exact leaning n_items n_resamples ci_low_alone"
+    " confidence exact leaning n_items n_resamples ci_low_alone"
     " ci_high_alone",
     layout="pair",
     quantity="gain",
@@ -539,28 +509,24 @@ def paired_bootstrap(
         Systems to compare, in this order. Pass only ``a`` to compare one system with every other
         system. By default all pairs are compared.
     baseline : name of a system, optional
-        System to compare with all other systems, reported as system_b. The gain is above 0 if the
-        other system is better. Use ``baseline`` instead of ``a`` and ``b``.
-    n_resamples : int, optional
+        System to compare with all other systems, reported as system_b, in place of ``a`` and ``b``.
+    n_resamples
         Number b of resamples. The default is at least 10,000 and depends on the family of tests,
-        ``adjust``, ``alpha`` and ``level``. Berg-Kirkpatrick et al. (2012) use a million.
+        ``alpha`` and ``level``. Berg-Kirkpatrick et al. (2012) use a million.
     event
         Event whose probability is the one-sided p-value. "wild" is the wild bootstrap. This event
         multiplies each item's (or cluster's) contribution to the gain by a random sign, and counts
         sums that reach the gain δ. All other events resample items and use the resampled gains δ*.
         Events from Berg-Kirkpatrick et al. (2012) are "recentred" δ* ≥ 2δ, "strict" δ* > 2δ
-        (figure 1), "zero" δ* ≤ 0, and "bias-corrected" δ* − mean δ* ≥ δ for metrics with biased
-        resampled gains.
+        (figure 1), and "zero" δ* ≤ 0.
     method
         "auto" computes the exact distribution if possible, and draws resamples otherwise.
     ci
         Kind of interval for the gain. By default, the interval matches ``event``. For "wild", the
         interval contains the gains that the test does not reject. For 0/1 items without ``groups``,
-        the default is Tango's score interval. "tango" and "newcombe" are score intervals for paired
-        proportions. Every interval includes 0 if p_adjusted (or p_value) is above 1 − level.
-    families : mapping, sequence or callable, optional
-        Family of each system, by name or in system order. The column ``relation`` is then "same"
-        or "different". A function of two names that returns the relation also works.
+        the default is Tango's score interval, "tango". Every interval includes 0 if p_adjusted (or
+        p_value) is above 1 − level.
+    families
     alternative
         Alternative hypothesis for ``p_value``. "greater" means that system_a is better, as in
         Berg-Kirkpatrick et al. (2012). One-sided tests give one-sided intervals.
@@ -571,18 +537,14 @@ def paired_bootstrap(
     adjust
         Adjustment for the number of pairs. "max-t" compares each statistic with the largest
         statistic over all pairs in the same resamples. The intervals are then simultaneous.
-        "max-t-stepdown" (Romano and Wolf) has more power and the same intervals. Both methods
-        always use resamples.
+        "max-t-stepdown" (Romano and Wolf) has more power and the same intervals.
     adjust_over
         Whether all groups of ``by`` (Dataset: all batch dimensions) form one family, or each group
         is a separate family. "max-t" adjusts for the pairs within a group, and Bonferroni's method
         (a step-down method with "max-t-stepdown") adjusts for the groups.
-    alpha : float
-        Significance level for ``undecided`` and for the default ``n_resamples``. The exact test
-        with a margin has the most power at this level.
-    level : float
-        Confidence level of the intervals, including the Monte Carlo interval.
-    skewness : bool
+    alpha
+    level
+    skewness
         Whether "wild" corrects for skewed differences. By default, the p-value is the maximum of
         the p-values from random signs and from Hall's (1992) transformed t statistic. The interval
         then contains the gains that at least one of the tests does not reject. False uses only
@@ -619,8 +581,6 @@ def paired_bootstrap(
           Yekutieli's (2005) within groups with "bh" and "by";
         * ``p_equivalence`` or ``p_noninferior``: only with ``margin``, unadjusted;
         * ``confidence`` = 1 − p_one_sided;
-        * ``undecided``: whether the Monte Carlo interval for ``p_adjusted`` (``p_value`` without
-          ``adjust``) contains alpha, in which case you need more resamples;
         * ``exact``: whether p_value comes from an exact distribution, without Monte Carlo error;
         * ``n_items``; ``n_resamples``: number of resamples for p_value, 0 if exact;
         * ``p_one_sided``: p-value in the direction of the gain; ``leaning``: the system with the
@@ -640,52 +600,42 @@ def paired_bootstrap(
     Raises
     ------
     ValueError
-        If an item is missing for a system, there is only one system or item, a count is negative,
-        no exact distribution exists for ``method="exact"``, or there are too few resamples for
-        adjusted p-values below alpha.
+        If an item is missing for a system, if there is only one system or item, if a count is
+        negative, or if there are too few resamples for adjusted p-values below alpha.
 
     Notes
     -----
     If differences are symmetric, the error rate of "wild" is at most the nominal level for any
     number of items or groups. The smallest two-sided p-value for n items is 2^(1−n), so p-values
     from five items never reach 0.05. The events in Berg-Kirkpatrick et al. (2012) are too liberal
-    with few items. With ``seeds``, "wild" is a t test (see :func:`needed_seeds`). For ratios of
-    sums between 0 and 1 (precision, recall, F1, AER, ratio) without ``groups``, "wild" needs no
-    resamples. The test then uses the distribution of a difference between two dependent
-    proportions (Storer and Kim 1990; Kosinski 2013), or McNemar's test for recall, and keeps the
-    nominal level for 10 or more guesses. "wild" linearizes scores with derivatives at the sums,
-    which is exact for means, sums and accuracy. All pairs share the same signs. All other events
-    use the counts of :func:`resample_counts` with the same seed. Items (or clusters) are sorted by
-    label, so the order of rows does not affect results. Monte Carlo p-values are (s + 1)/(b + 1),
-    or s/b for "strict". An exact p-value of 0 is replaced by 2^−n. Resamples with an undefined
-    metric count against the alternative.
+    with few items. All pairs share the same signs or resamples, and the order of rows does not
+    matter. Monte Carlo p-values are (s + 1)/(b + 1), or s/b for "strict". Resamples with an
+    undefined metric count against the alternative.
+
+    "wild" linearizes scores with derivatives at the sums, which is exact for means, sums and
+    accuracy. For up to 16 items or groups, it enumerates all sign patterns. For 0/1 items without
+    ``groups``, it is McNemar's exact test and, with up to 200 items, an unconditional test whose
+    p-value is at most McNemar's. With ``seeds``, it is a t test (see :func:`needed_seeds`). For
+    ratios of sums between 0 and 1 (precision, recall, F1, AER, ratio) without ``groups``, it is the
+    distribution of a difference between two dependent proportions (Storer and Kim 1990; Kosinski
+    2013), which keeps the nominal level for 10 or more guesses.
 
     Exact distributions are available for mean, sum and accuracy if all differences are multiples of
     one step and their sum has at most a million values near the mean. Events that resample items
-    have exact distributions only without ``groups``. For up to 16 items or groups (20 with
-    method="exact"), "wild" enumerates all sign patterns.
+    have exact distributions only without ``groups``; a p-value of 0 is replaced by 2^−n.
 
-    For 0/1 items without ``groups``, "wild" is McNemar's exact test. With up to 200 such items,
-    "wild" is an unconditional test whose p-value is at most McNemar's. For 100,000 items or
-    more, draws come from a normal distribution.
-
-    "max-t" uses t statistics. Events other than "wild" compute the standard error in every
-    resample. The "max-t" interval contains the gains whose t statistic is at most the critical
-    value, and excludes 0 if and only if p_adjusted is at most 1 − level. The better system comes
-    first, so for equal systems the one-sided p-value is at most 0.05 in 10% of samples. Use
-    "greater" only if the direction was fixed beforehand.
-
-    Each block of 1,000 resamples requires a matrix product of items x systems. For a Dask
-    DataFrame, each worker needs memory for up to three copies of its items. Dask DataFrames do not
-    support ``groups``, ``strata``, ``seeds``, ``by``, "bca" or resampled max-t.
+    "max-t" requires the "wild" event. Its interval contains the gains whose t statistic is at most
+    the critical value, and excludes 0 if and only if p_adjusted is at most 1 − level. The better
+    system comes first, so for equal systems the one-sided p-value is at most 0.05 in 10% of
+    samples. Use "greater" only if the direction was fixed beforehand. Dask DataFrames do not
+    support ``groups``, ``strata``, ``seeds`` or ``by``.
 
     References
     ----------
     T. Berg-Kirkpatrick, D. Burkett, D. Klein (2012), figure 1, section 2.2 and footnotes 2 to 5. C.
     F. J. Wu (1986); A. C. Cameron, J. Gelbach, D. Miller (2008: wild bootstrap; 2011: crossed
-    factors). J. Hartigan (1969): intervals. T. Tango (1998); R. G. Newcombe (1998), method 10. P.
-    Hall (1992), On the removal of skewness by transformation. B. Phipson, G. Smyth (2010): p-values
-    above 0. B. Efron (1987): BCa. J. Romano, M. Wolf (2005): step-down method.
+    factors). J. Hartigan (1969): intervals. T. Tango (1998). P. Hall (1992), On the removal of
+    skewness by transformation. B. Phipson, G. Smyth (2010). J. Romano, M. Wolf (2005): step-down.
 
     Examples
     --------
@@ -703,8 +653,6 @@ def paired_bootstrap(
       system_a system_b  score_a  score_b  gain  ci_low  ci_high   p_value
     0      new      old     0.02      0.0  0.02   -0.02      inf  0.264229
     """
-    check_choice("event", event, EVENTS)
-    check_choice("ci", ci, (None, *INTERVALS))
     check_flag("skewness", skewness)
     shown: str = ci or ""  # the interval depends on the items
     if ci is None and event != "wild":
@@ -722,6 +670,11 @@ def paired_bootstrap(
         alternative=alternative,
         skewness=event == "wild" and skewness,
     )
+    if options.simultaneous and event != "wild":
+        raise ValueError(
+            f"adjust={adjust!r} with event={event!r}: max-t draws random signs. Omit event, or pass"
+            " adjust='holm'."
+        )
     plan = PairPlan(
         options=options,
         roles=roles,
@@ -741,9 +694,8 @@ def paired_bootstrap(
     items="Is a system's gain real?",
     sums=True,
     clusters=True,
-    short="system_a system_b score_a score_b gain ci_low ci_high p_value p_adjusted p_equivalence"
-    " p_noninferior",
-    details="gain_se p_one_sided p_two_sided p_stderr confidence undecided exact leaning n_items"
+    short="system_a system_b score_a score_b gain ci_low ci_high p_value p_adjusted",
+    details="gain_se p_one_sided p_two_sided p_stderr confidence exact leaning n_items"
     " n_resamples ci_low_alone ci_high_alone",
     layout="pair",
     quantity="gain",
@@ -762,7 +714,6 @@ def paired_permutation(
     families: Families | None = None,
     baseline: Hashable = None,
     alternative: Alternative = "two-sided",
-    margin: float | None = None,
     adjust: FamilyAdjustment | None = None,
     adjust_over: AdjustOver = "all",
     alpha: float = 0.05,
@@ -774,7 +725,7 @@ def paired_permutation(
 
     Parameters
     ----------
-    data, a, b, baseline, n_resamples, families, alternative, margin, adjust, adjust_over
+    data, a, b, baseline, n_resamples, families, alternative, adjust, adjust_over
         As in :func:`paired_bootstrap`.
     test
         "swaps" exchanges the outputs of the two systems on randomly chosen items. "t" is the paired
@@ -786,9 +737,8 @@ def paired_permutation(
     **roles
         As in :func:`paired_bootstrap`. With ``groups``, whole clusters are swapped.
     method
-        "auto" uses the exact distribution if possible. Exact distributions are available for mean,
-        sum and accuracy if all differences are multiples of one step. With at most 20 items (or
-        clusters), all swaps are enumerated for any metric.
+        "auto" uses the exact distribution if possible. With at most 20 items (or clusters), all
+        swaps are enumerated for any metric.
 
     Returns
     -------
@@ -805,11 +755,9 @@ def paired_permutation(
     -----
     The test is exact for the sharp null hypothesis that the two systems' outputs are exchangeable
     on these items (Riezler and Maxwell 2005). For 0/1 items, the test is McNemar's exact test.
-    Monte Carlo p-values are (s + 1)/(b + 1), and all pairs share the same swaps. "wilcoxon" drops
+    All pairs share the same swaps. "wilcoxon" drops
     zero differences, uses mean ranks for ties, and is exact for up to a million values of the rank
     sum. If most differences are 0, as is common with accuracy, the "wilcoxon" gain is 0.
-
-    For each trial and pair, the test computes two scores and needs 8 bytes of memory.
 
     References
     ----------
@@ -825,11 +773,6 @@ def paired_permutation(
     0      new      old     0.02      0.0  0.02     0.0     0.04      1.0
     """
     check_flag("skewness", skewness)
-    if test == "wilcoxon" and margin is not None:
-        raise ValueError(
-            f"margin={margin!r} with test='wilcoxon': only the test of means supports a margin."
-            " Omit test."
-        )
     options = options_of(
         roles,
         n_resamples,
@@ -848,7 +791,7 @@ def paired_permutation(
         roles=roles,
         kernel=_KERNELS[test],
         named=_NAMED,
-        more={"margin": check_margin(margin)},
+        more={"margin": None},
         adjust_over=adjust_over,
         a=a,
         b=b,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from rankeval_pd import random_bound_for, random_pvalue
@@ -12,6 +13,11 @@ IN_THE_TEXT = {"n_candidates": 117, "n_positive": 47}
 BENCHMARKS = {"n_candidates": 8269, "n_positive": 3305}
 AAAI = {"n_candidates": 256, "n_positive": 18}
 KINDS = ("discrete", "interpolated", "parametric")
+
+
+def beyond(tp: float, kind: str) -> float:
+    """Return the count whose P(X >= count) is the paper's P(X > tp)."""
+    return (math.floor(tp) if kind == "discrete" else tp) + 1
 
 
 class Cell(NamedTuple):
@@ -32,7 +38,7 @@ class Cell(NamedTuple):
         if self.p is not None:
             found = random_bound_for(self.p, self.n, **self.size).loc[0, kind]
             return f"{found:.0f}" if kind == "discrete" else f"{found:.2f}"
-        found = random_pvalue(self.tp, self.n, **self.size, method=kind, strict=True)
+        found = random_pvalue(beyond(self.tp, kind), self.n, **self.size, method=kind)
         return f"{found:.3f}".lstrip("0") if found >= 0.001 else f"{found:.1e}".replace("e-0", "e-")
 
 

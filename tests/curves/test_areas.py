@@ -15,9 +15,7 @@ from scipy import stats
 from sklearn import metrics
 
 from rankeval_pd import RankevalWarning, datasets
-from rankeval_pd.curves.areas import AreaOptions, compare_samples, sample_area
 from rankeval_pd.stats import areas
-from rankeval_pd.stats.ranking import Ranking
 from tests.curves.conftest import QUIET, SCORED
 
 REFERENCE = Path(__file__).parents[1] / "simulations"
@@ -107,7 +105,7 @@ def test_missing_scores(simulated):
 def test_the_test_of_one_half_agrees_with_the_interval(rows):
     score, gold = (np.array(x) for x in zip(*rows, strict=True))
     df = pd.DataFrame({"a": score, "gold": gold})
-    for ci in ("newcombe", "delong", "logit"):
+    for ci in ("newcombe", "delong"):
         row = df.rankeval.area(ci=ci, level=0.9).loc[0]
         if np.isnan(row["p_value"]):
             assert np.isnan(row["ci_low"]) or row["se"] == 0
@@ -147,15 +145,6 @@ def test_newcombes_method():
     assert (wide[1] > high).all()
 
 
-def test_the_logit_interval_by_hand(simulated):
-    found = simulated.rankeval.area(ci="logit")
-    area, se = found["area"], found["se"]
-    half = stats.norm.ppf(0.975) * se / (area * (1 - area))
-    for sign, name in ((-1, "ci_low"), (1, "ci_high")):
-        wanted = 1 / (1 + np.exp(-(np.log(area / (1 - area)) + sign * half)))
-        np.testing.assert_allclose(found[name], wanted, rtol=1e-12)
-
-
 @QUIET
 def test_a_perfect_ranking_and_its_reverse():
     df = pd.DataFrame({"a": range(6), "b": range(6, 0, -1), "gold": [False] * 3 + [True] * 3})
@@ -189,25 +178,6 @@ def test_areas_below_chance_hint_at_the_direction():
 
 
 # -------------------------------------------------------------------------- average precision
-
-
-@QUIET
-@given(SCORED)
-def test_average_precision_as_the_mean_over_orders(rows):
-    """The tie average is the mean over all orders of equal scores, by enumeration."""
-    score, gold = (np.array(x) for x in zip(*rows[:6], strict=True))
-    if not gold.any():
-        return
-    df = pd.DataFrame({"a": score, "gold": gold})
-    values = [
-        metrics.average_precision_score(gold[list(order)], -np.arange(len(order)))
-        for order in itertools.permutations(range(gold.size))
-        if (np.diff(score[list(order)]) <= 0).all()
-    ]
-    found = df.rankeval.area("ap", equal="mean").loc[0]
-    assert found["area"] == pytest.approx(np.mean(values), rel=1e-13)
-    no_ties = df.assign(a=-np.arange(len(df))).rankeval.area("ap").loc[0]
-    assert found["chance"] == pytest.approx(no_ties["chance"], rel=1e-13)
 
 
 def test_chance_is_the_mean_over_all_orders_of_labels():
@@ -250,47 +220,6 @@ def test_areas_of_independent_samples(simulated):
     np.testing.assert_allclose(turned["difference"], -found["difference"])
     np.testing.assert_allclose(turned["ci_low"], -found["ci_high"])
     assert turned["sample_a"].tolist() == [1, 1, 1]
-
-
-def test_average_precisions_that_do_not_vary_have_no_test():
-    """Scores that are all equal: each value is the prevalence, whatever the sample."""
-    gold = [1] * 4 + [0] * 16 + [1] * 13 + [0] * 16
-    df = pd.DataFrame({"a": 1.0, "gold": gold, "part": [0] * 20 + [1] * 29})
-    row = df.rankeval(by="part", details=True).unpaired_area(kind="ap").iloc[0]
-    assert row["difference"] == pytest.approx(4 / 20 - 13 / 29)
-    assert row["ci_low"] < row["difference"] < row["ci_high"]
-    assert np.isnan(row["p_value"])
-    assert pd.isna(row["better"])
-
-
-@pytest.mark.parametrize("quality", [1.0, 3.0, 2.0])
-def test_precisions_of_unequal_samples_hold_their_level(quality):
-    """10 positives against 100; p is where the interval of this level ends at 0."""
-    rng = np.random.default_rng(3)
-
-    def sample(positive):
-        gold = np.arange(10 * positive) < positive
-        score = rng.normal(size=(600, gold.size)) + quality * gold
-        return sample_area(Ranking.of(score, gold, np.ones(gold.size, bool)), kind="ap")
-
-    few, many = sample(10), sample(100)
-    both = {name: np.stack([few[name], many[name]]) for name in few}
-
-    def compared(cells, level=0.95, side="two-sided"):
-        asked = {"kind": "ap", "test": "t", "level": level, "alpha": 1.0 - level, "adjust": None}
-        options = AreaOptions(alternative=side, **asked)
-        return compare_samples(cells, np.array([[0, 1]]), ["few", "many"], options)
-
-    found = compared(both)
-    low, high, p = found["ci_low"], found["ci_high"], found["p_value"]
-    assert (p <= 0.05).mean() <= 0.06
-    assert (((low > 0) | (high < 0)) == (p <= 0.05)).all()
-    for k in range(3):
-        edge = compared({name: x[:, k : k + 1] for name, x in both.items()}, level=1 - p[k])
-        assert min(abs(edge["ci_low"][0]), abs(edge["ci_high"][0])) < 1e-6
-    greater, less = (compared(both, side=side)["p_value"] for side in ("greater", "less"))
-    np.testing.assert_allclose(greater + less, 1.0)
-    np.testing.assert_allclose(2 * np.minimum(greater, less), p)
 
 
 @QUIET
@@ -365,14 +294,3 @@ def test_areas_of_two_samples_differ_where_p_is_at_most_one_minus_the_level(simu
     assert 0.0 < p < 0.6
     assert data.unpaired_area(level=1.0 - 1.5 * p)["better"].notna().all()
     assert data.unpaired_area(level=1.0 - 0.75 * p)["better"].isna().all()
-
-
-@QUIET
-def test_average_precisions_of_two_samples_join_the_intervals_of_each(simulated):
-    data = simulated.assign(corpus=np.arange(300) % 2).rankeval(by="corpus", measures="good")
-    (a, b), (low, high) = (
-        data.area("ap")["area"],
-        data.area("ap")[["ci_low", "ci_high"]].to_numpy().T,
-    )
-    expected = a - b - np.hypot(a - low[0], high[1] - b)
-    assert data.unpaired_area(kind="ap").loc[0, "ci_low"] == pytest.approx(expected, rel=1e-9)

@@ -65,7 +65,7 @@ def server(monkeypatch, tmp_path):
     monkeypatch.setattr(
         collocations, "URL", f"http://127.0.0.1:{found.server_address[1]}/KrennPPV.rda"
     )
-    monkeypatch.setenv("RANKEVAL_PD_CACHE", str(found.cache))
+    monkeypatch.setattr("pooch.os_cache", lambda _: found.cache)
     monkeypatch.delenv("RANKEVAL_PD_DATA", raising=False)
     yield found
     found.shutdown()
@@ -178,7 +178,5 @@ def test_the_counts_are_made_by_the_command(terms):
 
 
 def test_the_home_folder_may_be_a_tilde(monkeypatch):
-    monkeypatch.setenv("RANKEVAL_PD_CACHE", "~/kept")
     monkeypatch.setenv("RANKEVAL_PD_DATA", "~/given")
-    assert collocations.cache_folder() == Path.home() / "kept"
     assert collocations.data_folder() == Path.home() / "given"

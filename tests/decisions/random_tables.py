@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rankeval_pd.lists.regions import SWAPPED
+from rankeval_pd.decisions import SWAPPED
 from rankeval_pd.stats.items import ADJUSTMENTS
 
 ALTERNATIVES = ("two-sided", "greater", "less")
@@ -61,7 +61,7 @@ def check(found: pd.DataFrame, asked: dict[str, Any], names: tuple[str, str, str
         assert (end == 1).all() or asked.get("of", "precision") != "precision", asked
     if "leaning" in found:
         assert found["leaning"].isna().equals((found[gap] == 0) | found[gap].isna()) or (
-            "threshold" in asked
+            "thresholds" in asked
         )
         sure = p <= asked.get("alpha", 1 - level) * (1 + 1e-12)
         same = found["better"].astype(object).where(sure & found["leaning"].notna(), None)

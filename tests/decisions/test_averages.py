@@ -265,10 +265,11 @@ def test_curves_refuse_what_has_no_average():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"average": "macro", "combine": True}, "average='macro' with combine=True"),
-        ({"combine": True, "test": "midp"}, "combine=True with test='midp'"),
-        ({"average": "micro", "ci": "delta"}, "average='micro' with ci='delta'"),
-        ({"combine": True, "n": 0.1}, "fractions of the candidates"),
+        ({"average": "macro", "combine": True}, "average= cannot stand beside combine="),
+        ({"combine": True, "test": "midp"}, "combine= cannot stand beside test="),
+        ({"average": "micro", "of": "lift"}, "average= cannot stand beside of="),
+        ({"combine": True, "adjust": "max-t"}, "adjust='max-t' is not one of None, 'holm'"),
+        ({"combine": True, "n": 0.1}, "combine= cannot stand beside n=.*whole numbers"),
         ({"combine": True, "by": None}, "there are none"),
     ],
 )

@@ -11,8 +11,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
+from rankeval_pd.decisions import SWAPPED
 from rankeval_pd.decisions.ranks import RankOptions, rank_columns
-from rankeval_pd.lists.regions import SWAPPED
 from tests.decisions.random_tables import SEEDS, check, options, random_candidates
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")

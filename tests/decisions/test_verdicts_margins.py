@@ -194,9 +194,8 @@ def right():
     return pd.DataFrame((chance + rng.normal(0, 0.2, (60, 3)) < 0.6) * 1, columns=list("abc"))
 
 
-@pytest.mark.parametrize("method", ["paired_bootstrap", "paired_permutation"])
-def test_items_that_are_right_or_wrong(right, method):
-    table = getattr(right.rankeval(details=False), method)(margin=0.1, adjust="holm")
+def test_items_that_are_right_or_wrong(right):
+    table = right.rankeval(details=False).paired_bootstrap(margin=0.1, adjust="holm")
     assert list(table.columns[-3:]) == ["p_value", "p_adjusted", "p_equivalence"]
     assert table.attrs["margin"] == 0.1
     for row in table.to_dict("records"):
@@ -268,8 +267,7 @@ def test_training_seeds_widen_the_margin_test():
     few = 2 * (error**2).sum() ** 2 / (error**4).sum()
     seeds = np.array((error**2).sum() / total), np.array(few)
     skewness = stats.skew(mean["a"] - mean["b"]) * (variance / total) ** 1.5
-    table = items.pivot_table(index=["item", "seed"], columns="system", values="score")
-    data = table.reset_index("seed").rankeval(seeds="seed")
+    data = wide.rankeval(seeds="seed")
     for side, alternative in ((1.0, "greater"), (-1.0, "less")):
         t = np.array((side * apart + 3.0) / np.sqrt(total))
         expected = float(mean_p(t, side * skewness, 40, 39, seeds))
@@ -360,7 +358,6 @@ def test_a_margin_in_words(right, lists):
 def test_a_margin_is_a_positive_number(right, lists, margin):
     calls = (
         lambda: right.rankeval.paired_bootstrap(margin=margin),
-        lambda: right.rankeval.paired_permutation(margin=margin),
         lambda: lists.rankeval.compare(n=50, margin=margin),
         lambda: lists.rankeval.compare_area(margin=margin),
     )
@@ -372,12 +369,10 @@ def test_a_margin_is_a_positive_number(right, lists, margin):
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"threshold": {"good": 1.0, "fair": 1.0}}, "threshold"),
-        ({"n": 50, "phi": 1.5}, "phi"),
-        ({"n": 50, "target": "nbest"}, "target='nbest'"),
+        ({"n": 50, "target": "nbest"}, "margin= cannot stand beside target="),
         ({}, "n=None"),
-        ({"n": 50, "combine": True}, "margin=0.1"),
-        ({"n": 50, "average": "macro"}, "margin=0.1"),
+        ({"n": 50, "combine": True}, "combine= cannot stand beside margin="),
+        ({"n": 50, "average": "macro"}, "average= cannot stand beside margin="),
     ],
 )
 def test_comparisons_without_a_test_with_a_margin(lists, options, told):

@@ -1,4 +1,4 @@
-"""Columns beside systems, measures and runs: recognized, said, or refused, in every form."""
+"""Columns beside systems, measures and runs: said to be identifiers, or excluded."""
 
 from __future__ import annotations
 
@@ -7,18 +7,12 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-import xarray as xr
 
 import rankeval_pd
 from rankeval_pd import RankevalWarning
-from rankeval_pd.doors.columns import reason_of, warn_of_identifiers
+from rankeval_pd.doors.columns import identifier_reason, warn_of_identifiers
 
 N = 60
-NAMES = [
-    "qid", "query_id", "topic", "docno", "doc_id", "pid", "item", "item_id", "user", "SID", "label",
-    "relevance", "rank", "length", "len", "year", "prompt", "judge", "cv_fold", "seed", "docId",
-    "doc_length", "session id", "sentence number", "level_0", "Unnamed: 0", "Index", "rep", "rel",
-]  # fmt: skip
 RNG = np.random.default_rng(33)
 SCORES = pd.DataFrame({"a": RNG.random(N), "b": RNG.random(N)})
 FORMS = {
@@ -29,7 +23,7 @@ FORMS = {
         grade=RNG.integers(0, 3, N),
     ),
 }  # fmt: skip
-WHOLE = RNG.integers(0, 12, N)
+DISTINCT = RNG.permutation(N) * 7
 
 
 @pytest.fixture
@@ -48,123 +42,55 @@ def ask(form, data, **roles):
 # -------------------------------------------------------------------- what looks like an identifier
 
 
-def test_names_of_identifiers():
-    for name in NAMES:
-        assert reason_of(name, pd.Series([0, 1, 1, 0])) == "by its name"
-        assert reason_of(name, pd.Series([0.0, 1.0, np.nan])) == "by its name"
-        fractions = name in ("rank", "length", "len", "year", "doc_length")  # others are scores
-        assert (reason_of(name, pd.Series([0.5, 1.0])) is not None) == fractions, name
-        label = name in ("label", "relevance", "rel")
-        assert (reason_of(name, pd.Series([True, False])) is not None) == label, name
+def reason(values, groups=None):
+    return identifier_reason(pd.Series(values), groups or {})
 
 
-def test_names_of_systems_and_measures():
-    for name in ("new", "n_rank", "bm25", "run 3", "seed 1", "grid", "valid", "t", 0, ("a", "id")):
-        assert reason_of(name, pd.Series([0, 1, 1, 0])) is None, name
+def test_integers_that_are_all_distinct():
+    assert reason(DISTINCT) == "whole numbers that are all distinct"
+    assert reason(pd.Series(DISTINCT, dtype="Int64")) is not None
+    assert reason(DISTINCT[:9]) is None  # by chance
+    assert reason([*DISTINCT, DISTINCT[0]]) is None
+    assert reason(DISTINCT + 0.5) is None
+    assert reason(pd.Series([], dtype=int)) is None
 
 
-def test_numbers_of_identifiers():
-    distinct = pd.Series(RNG.permutation(50) * 7)
-    assert reason_of("x", distinct) == "whole numbers that are all distinct"
-    assert reason_of("x", distinct.astype("Int64").mask(distinct == 7)) is not None
-    assert reason_of("x", distinct.head(9)) is None  # by chance
-    assert reason_of("x", pd.concat([distinct, distinct.head(1)])) is None
-    assert reason_of("x", distinct + 0.5) is None
-    blocks = pd.Series(np.repeat(np.arange(12), 3))
-    assert reason_of("x", blocks) == "whole numbers that count up from row to row"
-    assert reason_of("x", blocks.sample(frac=1, random_state=0)) is None
-    assert reason_of("x", pd.Series(np.repeat(np.arange(5), 9))) is None  # sorted ratings
-    assert reason_of("x", pd.Series([], dtype=int)) is None
-    assert reason_of("x", pd.Series([np.inf, 1.0])) is None
-    assert reason_of("x", pd.Series([None, 3, 4], dtype=object)) is None
-
-
-def test_one_value_in_each_group():
+def test_one_value_in_each_group_as_a_join_gives_it():
     group = np.repeat(np.arange(6), 4)
-    size = pd.Series([3, 3, 5, 2, 9, 4])[group].reset_index(drop=True)
-    assert reason_of("x", size, {"by": group}) == "one value in each group of by"
-    assert reason_of("x", size) is None
+    size = np.array([3, 3, 5, 2, 9, 4])[group]
+    assert reason(size, {"by": group}) == "one value in each group of by"
+    assert reason(size) is None
     other = size.copy()
     other[5] = 7
-    assert reason_of("x", other, {"by": group}) is None
-    assert reason_of("x", size * 0, {"by": group}) is None  # a score that never differs
-    assert reason_of("x", (size > 3).astype(int), {"by": group}) is None  # 0/1 may do so by chance
-    assert reason_of("x", size, {"by": np.arange(24)}) is None  # groups of one row
+    assert reason(other, {"by": group}) is None
+    assert reason(size * 0, {"by": group}) is None  # a score that never differs
+    assert reason((size > 3).astype(int), {"by": group}) is None  # 0/1 may do so by chance
+    assert reason(np.repeat([3, 5], 12), {"by": np.arange(24)}) is None  # groups of one row
+    data = FORMS["rankings"].assign(topic=np.repeat(np.arange(6), 10), length=0)
+    data["length"] = data["topic"].map({0: 5, 1: 9, 2: 4, 3: 4, 4: 7, 5: 2})
+    with pytest.warns(RankevalWarning, match=r"'length' \(one value in each group of by"):
+        data.rankeval.nbest_precision(3, by="topic")
 
 
-def test_one_warning_names_all_and_the_way_out():
-    columns = {name: pd.Series(range(20)) for name in ["id", *"abcdefgh"]}
-    message = (
-        r"used as measures.*'id' \(by its name\); 'a' \(whole.*3 more.*exclude=\['id'.*\.\.\.\]"
-    )
+@pytest.mark.parametrize("form", FORMS)
+def test_one_warning_names_all_and_the_way_out(form):
+    data = FORMS[form].assign(doc=DISTINCT, row=np.arange(N))
+    message = r"'doc' \(whole numbers .*; 'row' .*exclude=\['doc', 'row'\].*measures=\[\.\.\.\]"
     with pytest.warns(RankevalWarning, match=message) as found:
-        warn_of_identifiers(columns, taken_as="measures")
-    assert len(found) == 1
+        ask(form, data)
+    ours = [x for x in found if "look like identifiers" in str(x.message)]
+    assert [x.filename for x in ours] == [__file__]
+    assert sorted(ask(form, data, exclude=["doc", "row"])) == ["a", "b"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        named = ["a", "b", "doc", "row"]
+        assert sorted(ask(form, data, measures=named)) == named  # named: meant
     warn_of_identifiers({"a": pd.Series([0.1, 0.2])}, taken_as="measures")  # none
 
 
-# --------------------------------------------------------------- identifiers are said in every form
-
-
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("name", ["length", "item_id", "qid"])
-def test_a_number_with_the_name_of_an_identifier_is_said(name, form):
-    for values in (WHOLE, WHOLE.astype(float)):
-        data = FORMS[form].assign(**{name: values})
-        with pytest.warns(RankevalWarning, match=rf"'{name}' \(.*exclude='{name}'") as found:
-            ask(form, data)
-        ours = [x for x in found if "look like identifiers" in str(x.message)]
-        assert [x.filename for x in ours] == [__file__]
-        assert sorted(ask(form, data, exclude=name)) == ["a", "b"]
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            named = [*"ab", name]
-            assert sorted(ask(form, data, measures=named)) == sorted(named)  # named: meant
-    holed = FORMS[form].assign(**{name: np.where(WHOLE > 8, np.nan, WHOLE)})
-    if form == "search":
-        with pytest.warns(RankevalWarning, match=rf"'{name}' \("):
-            ask(form, holed)
-    else:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            with pytest.raises(ValueError, match=f"'{name}'"):
-                ask(form, holed)
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_text_with_the_name_of_an_identifier_is_none_in_silence(form):
-    for name, text in zip(
-        ("qid", "label", "rank"),
-        (WHOLE.astype(str), [f"x{k}.5" for k in WHOLE], [f"{k}.5" for k in WHOLE]),
-        strict=True,
-    ):
-        assert sorted(ask(form, FORMS[form].assign(**{name: text}))) == ["a", "b"]
-
-
-@pytest.mark.parametrize(
-    ("form", "name", "role"),
-    [
-        ("items", "SID", "groups='SID'"), ("items", "seed", "seeds='seed'"),
-        ("items", "prompt", "groups='prompt'"), ("items", "judge", "groups='judge'"),
-        ("items", "label", r"by=\.\.\., groups=\.\.\.\. If"), ("rankings", "topic", "by='topic'"),
-        ("rankings", "docno", "label='docno'"), ("rankings", "relevance", "gold='relevance'"),
-        ("search", "docno", "key='docno'"), ("search", "label", "gold='label'"),
-    ],
-)  # fmt: skip
-def test_the_warning_names_the_role(form, name, role):
-    with pytest.warns(RankevalWarning, match=role):
-        ask(form, FORMS[form].assign(**{name: WHOLE}))
-
-
-def test_a_dataset_of_systems_is_looked_at_too():
-    values = np.stack([SCORES["a"], SCORES["b"], WHOLE.astype(float)])
-    data = {"score": (("system", "item"), values)}
-    dataset = xr.Dataset(data, {"system": ["a", "b", "length"], "item": np.arange(N)})
-    with pytest.warns(RankevalWarning, match="used as systems.*'length' .by its name"):
-        dataset.rankeval.paired_bootstrap("a", "b", n_resamples=99, measures=None)
-    named = dataset.rankeval.system_ranks(measures=["a", "b"], n_resamples=99, adjust=None)
-    without = dataset.rankeval.system_ranks(exclude="length", n_resamples=99, adjust=None)
-    assert named["system"].to_numpy().tolist() == without["system"].to_numpy().tolist()
+def test_text_is_no_score(form):
+    assert sorted(ask(form, FORMS[form].assign(other="12.5"))) == ["a", "b"]
 
 
 # ------------------------------------------------------------------------ columns that are excluded
@@ -192,54 +118,6 @@ def test_exclude_below_two_levels(two):
     pd.testing.assert_frame_equal(found, wanted)
 
 
-def test_a_table_that_lies_on_its_side(two):
-    with pytest.warns(
-        RankevalWarning, match=r"systems \(40\) than items \(2\).*transpose with data\.T"
-    ) as w:
-        two.T.rankeval.system_ranks(n_resamples=50, adjust=None)
-    assert sum("transpose with" in str(x.message) for x in w) == 1
-    wide = two.T.rankeval(measures=list(two.T))
-    wide.system_ranks(n_resamples=50, adjust=None)  # meant
-    three = two.assign(third=1).head(3)
-    three.rankeval.paired_bootstrap()  # as many
-
-
-# ----------------------------------------------------------------------------------- scores as text
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize(
-    "text",
-    [
-        [f"{k}.25" for k in WHOLE],
-        [f"{k}.25" if k else "n/a" for k in WHOLE],
-        pd.Series([f"{k}.25" for k in WHOLE], dtype="string"),
-        pd.Series([k + 0.5 if k else None for k in WHOLE], dtype=object).fillna("-"),
-    ],
-)
-def test_a_score_of_text_is_an_error(form, text):
-    data = FORMS[form].assign(bm25=text)
-    with pytest.raises(
-        ValueError, match=r"'bm25' contains scores as text.*pd\.to_numeric.*exclude"
-    ):
-        ask(form, data)
-    assert sorted(ask(form, data, exclude="bm25")) == ["a", "b"]
-    with pytest.raises((ValueError, TypeError, KeyError), match="bm25"):
-        ask(form, data, measures=["a", "bm25"])
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize(
-    "text",
-    [
-        ["a question?"] * N, ["7187158"] * N, ["positive", "negative"] * 30,
-        ["12.5", *["words"] * (N - 1)], [None] * N, WHOLE.astype(str),
-    ],
-)  # fmt: skip
-def test_other_text_is_no_score(form, text):
-    assert sorted(ask(form, FORMS[form].assign(other=text))) == ["a", "b"]
-
-
 # ----------------------------------------------------------------------------- right or wrong alone
 
 
@@ -254,7 +132,7 @@ def test_a_frame_of_booleans_without_gold_is_systems():
     assert right.rankeval.summary()["system"].tolist() == ["new", "old", "base"]
     noted = right.assign(question="what?").rankeval.summary()  # text beside is no matter
     assert noted["system"].tolist() == ["new", "old", "base"]
-    with pytest.raises(ValueError, match=r"If the columns are systems .* call system_ranks"):
+    with pytest.raises(ValueError, match=r"could be any of 'old', .*call paired_bootstrap"):
         right.rankeval.nbest_precision(5)
 
 

@@ -35,7 +35,7 @@ def test_a_narrow_score_reaches_a_threshold_of_its_dtype(tenths, counted, dtype)
     found = df.rankeval.acceptance_precision(THRESHOLDS)
     assert found["n_accepted"].tolist() == counted
     assert found["threshold"].tolist() == [0.7, 0.3]
-    both = df.rankeval.compare("s", "t", threshold=THRESHOLDS)
+    both = df.rankeval.compare_thresholds("s", "t", THRESHOLDS)
     assert both[["n_a", "n_b"]].to_numpy().tolist() == [counted]
     few = df.rankeval(measures="s", lower_is_better=True).acceptance_precision(0.7)
     assert few["n_accepted"].tolist() == [int((tenths["s"] <= 0.7).sum())]

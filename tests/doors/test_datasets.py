@@ -159,7 +159,6 @@ def test_swapped_bytes_in_several_chunks():
 # ----------------------------------------------------------------------- dimensions and coordinates
 
 
-@pytest.mark.filterwarnings("ignore:by=.*the same label and scores:rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
 def test_dimensions_of_results(frame):
     ds = xr.Dataset.from_dataframe(frame).expand_dims(query=["q", "r"])
@@ -191,7 +190,7 @@ def test_the_name_of_the_dimension(frame):
     ds = xr.Dataset.from_dataframe(frame)
     found = ds.rename(candidate="document").rankeval(dim="document").acceptance_precision(CUTS)
     xr.testing.assert_identical(found, ds.rankeval.acceptance_precision(CUTS))
-    with pytest.raises(ValueError, match=r"dim='candidate' is not a dimension.*'document'"):
+    with pytest.raises(ValueError, match=r"data has no dimension 'candidate', only 'document'"):
         ds.rename(candidate="document").rankeval.nbest_precision()
     with pytest.raises(ValueError, match=r"dim='document' names a dimension of a Dataset"):
         frame.rankeval.nbest_precision(dim="document")
@@ -227,7 +226,8 @@ def test_scalar_coordinates_of_any_name(name, lazy):
 def test_by_is_not_for_datasets():
     ds = batches(candidate=5)
     with pytest.raises(
-        ValueError, match=r"by='query': a Dataset stores groups along a dimension other"
+        ValueError,
+        match=r"by='query' is for DataFrames, but a Dataset stores groups along",
     ):
         ds.rankeval.nbest_precision(by="query")
 
@@ -247,35 +247,6 @@ def test_the_padded_difference_region(ragged):
     )
 
 
-@pytest.mark.parametrize("labels", [pd.Categorical(["x", "y"]), pd.array([1, None], dtype="Int64")])
-def test_the_difference_region_beside_labels_of_an_extension_dtype(ragged, labels):
-    data = _padded(ragged).isel(query=slice(2)).assign_coords(kind=("query", labels))
-    found = data.isel(query=1).rankeval.difference_region("a", "b", 6)
-    assert found["kind"].dims == ("row",)
-    kinds = pd.Series(found["kind"].variable.data, dtype=object)
-    wanted = pd.Series([labels[1]] * found.sizes["row"], dtype=object)
-    pd.testing.assert_series_equal(kinds, wanted)
-    beside = data.assign(kind=("o", labels), o=pd.CategoricalIndex(["p", "q"]))
-    found = beside.rankeval.difference_region("a", "b", 6)
-    assert found["kind"].dims == ("row", "o")
-    assert found["o"].to_numpy().tolist() == ["p", "q"]
-
-
-@pytest.mark.parametrize(
-    "labels",
-    [
-        pd.interval_range(0, 6), pd.date_range("2020", periods=6, tz="Europe/Berlin"),
-        pd.CategoricalIndex(list("abcdef")),
-    ],
-)  # fmt: skip
-def test_difference_regions_of_candidates_with_any_labels(labels):
-    data = batches(q=2, candidate=6)
-    plain = data.assign_coords(candidate=np.arange(6)).rankeval.difference_region("x", "y", 3)
-    table = data.assign_coords(candidate=labels).rankeval(rng=0).difference_region("x", "y", 3)
-    assert table["candidate"].to_index().equals(labels[plain["candidate"].to_numpy()])
-    xr.testing.assert_equal(table.drop_vars("candidate"), plain.drop_vars("candidate"))
-
-
 def test_a_region_of_variables_that_only_pandas_has():
     rng = np.random.default_rng(0)
     text = pd.array([f"c{k}" for k in range(12)], dtype="string")
@@ -285,8 +256,6 @@ def test_a_region_of_variables_that_only_pandas_has():
     plain = data.assign(word=("candidate", np.arange(12))).rankeval.difference_region("x", "y", 4)
     assert list(region["word"].to_numpy()) == [f"c{k}" for k in plain["word"].to_numpy()]
     assert list(region.data_vars) == list(plain.data_vars)
-    with pytest.raises(ValueError, match="data has a column 'row'"):
-        data.rename(y="row").rankeval.difference_region("x", "row", 4)
     for other in (None, ["y"]):
         with pytest.raises(TypeError, match="b="):
             data.rankeval.difference_region("x", other, 4)
@@ -300,9 +269,9 @@ def test_no_batch_and_no_candidate(lazy):
     none, empty = batches(q=0, candidate=5), batches(q=2, candidate=0)
     if lazy:
         none, empty = none.chunk(), empty.chunk()
-    assert none.rankeval.nbest_precision(2).sizes == {"q": 0, "measure": 2, "n": 1}
-    assert none.rankeval.compare("x", "y", 2).sizes["q"] == 0
-    assert none.rankeval.difference_region("x", "y", 2).sizes == {"row": 0}
+    for ask in (lambda r: r.nbest_precision(2), lambda r: r.difference_region("x", "y", 2)):
+        with pytest.raises(ValueError, match="data has no group, measure or system along 'q'"):
+            ask(none.rankeval)
     assert empty.rankeval.nbest_precision().sizes == {"q": 2, "measure": 2, "n": 0}
 
 
@@ -319,13 +288,6 @@ def test_lists_longer_than_some_batches(lazy):
     ]
     with pytest.raises(ValueError, match="n=9 exceeds the number of candidates, 6"):
         asked.rankeval.nbest_precision([3, 9])
-
-
-def test_partly_judged_lists_of_nothing():
-    data = batches(q=0, candidate=5).assign(rate=("candidate", np.full(5, 0.5)))
-    data = data.assign(gold=data["gold"].astype(float))
-    found = data.rankeval.judged_precision(2, judged_with="rate", measures=["x", "y"])
-    assert found["precision"].size == 0
 
 
 def test_joined_groups_none_of_which_has_a_list_so_long():

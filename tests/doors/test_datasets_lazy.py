@@ -42,8 +42,8 @@ def queries() -> xr.Dataset:
 # with a special rule; all methods in chunks are compared in tests/test_properties.py
 QUESTIONS = {
     "random_test, combined": lambda r: r.random_test([5, 10, 60], combine=True),
-    "compare by thresholds": lambda r: r.compare(
-        "good", "fair", threshold={"good": [1, 2], "fair": [1, 0.5]}
+    "compare_thresholds": lambda r: r.compare_thresholds(
+        "good", "fair", {"good": [1, 2], "fair": [1, 0.5]}
     ),
     "compare by swaps": lambda r: r.compare(
         n=[5, 10], adjust="max-t", adjust_over="group", n_resamples=50
@@ -80,7 +80,7 @@ def test_nothing_is_computed_while_the_graph_is_built(queries, name):
 
 
 def test_chunks_change_no_number(queries):
-    for name in ("compare by thresholds", "repetition"):
+    for name in ("compare_thresholds", "repetition"):
         check_lazy(QUESTIONS[name], queries.chunk(CHUNKS[-1]), queries)
 
 
@@ -152,7 +152,7 @@ def test_wrong_values_are_refused_when_computed(queries, change, message):
 
 def test_a_lazy_answer_warns_when_computed(queries):
     cuts = {"good": 0.5, "fair": 1.0}
-    lazy = queries.chunk(query=6).rankeval.compare("good", "fair", threshold=cuts, alpha=0.1)
+    lazy = queries.chunk(query=6).rankeval.compare_thresholds("good", "fair", cuts, alpha=0.1)
     with pytest.warns(RankevalWarning, match="footnote 13"):
         lazy.compute(scheduler="synchronous")
 
@@ -259,7 +259,7 @@ def test_items_in_chunks_have_the_draws_of_their_labels():
     ds = xr.Dataset(
         {"score": (("item", "system"), scores)}, {"system": list("abc"), "item": labels}
     )
-    for options in ({}, {"ci": "bca", "event": "recentred"}):
+    for options in ({}, {"ci": "basic", "event": "recentred"}):
         with dask.config.set(scheduler=raise_on_compute):
             lazy = ds.chunk(item=40, system=2).rankeval.paired_bootstrap(n_resamples=99, **options)
         expected = ds.rankeval.paired_bootstrap(n_resamples=99, **options)

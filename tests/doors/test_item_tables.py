@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 import warnings
-from decimal import Decimal
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 import xarray as xr
 
@@ -84,7 +82,7 @@ def test_a_pivot_is_taken_as_it_is(parts):
     long = stacked.rename_axis(["segment", "system"]).reset_index()
     pivoted = long.pivot(index="segment", columns="system")  # noqa: PD010
     same(ask(pivoted, metric="f1"), ask(parts, metric="f1"))
-    with pytest.raises(ValueError, match=r"column 'system'.*system='system', score='...', item="):
+    with pytest.raises(ValueError, match=r"has 'system'.*system='system', score='...' and item="):
         ask(long)
 
 
@@ -104,8 +102,6 @@ def test_a_callable_of_one_statistic_is_exact_with_few_items(df):
         shown = [name for name in found if name.startswith(("system", "score", "value", "rank"))]
         same(found[shown], wanted[shown])
         assert method == "system_ranks" or found["exact"].tolist() == [True]
-    with pytest.raises(ValueError, match="exact distribution exists for the metrics mean, sum and"):
-        ask(df, metric=lambda S: S[..., 0], method="exact", event="recentred")
 
 
 def test_the_statistics_of_a_metric_may_stand_in_any_order(parts):
@@ -159,12 +155,12 @@ def test_missing_and_infinite_scores_are_named(df):
 @pytest.mark.parametrize("method", METHODS)
 def test_too_few_systems_items_or_groups_are_refused(df, method):
     for data, keywords, message in (
-        (df[["new"]], {}, r"one system, 'new'.*needs two"),
-        (df.iloc[:1], {}, r"one item, 'item 0', but resampling needs at least two"),
-        (df.iloc[:0], {}, "no item"),
+        (df[["new"]], {}, r"the systems 'new', but .* at least two systems"),
+        (df.iloc[:1], {}, r"1 items 'item 0', but a paired test needs at least two"),
+        (df.iloc[:0], {}, "0 items"),
         (df[[]].assign(text="x"), {}, "no numeric or boolean column"),
-        (df.assign(domain=list("aaaaab")), {"by": "domain"}, "one item"),
-        (df.assign(doc="a"), {"groups": "doc"}, "there is only one group, but resampling"),
+        (df.assign(domain=list("aaaaab")), {"by": "domain"}, "1 items"),
+        (df.assign(doc="a"), {"groups": "doc"}, "there is only one group, but a paired test"),
     ):
         with pytest.raises(ValueError, match=message):
             ask(data, method, **keywords)
@@ -180,7 +176,7 @@ def test_frames_that_are_no_scores_of_systems_are_refused(df, parts):
         (holed, {"by": "dok"}, "no column 'dok'.*Did you mean 'doc'"),
         (pd.concat({"x": parts}, axis=1), {}, "header of data has 3 levels"),
         (pd.concat([df, df[["new"]]], axis=1), {}, "several columns named 'new'"),
-        (parts, {}, "takes one column per system.*'correct', 'guess', 'gold'"),
+        (parts, {}, "needs one column per system.*'correct', 'guess', 'gold'"),
         (parts.drop(columns=[("old", "gold")]), {"metric": "f1"}, "'old' has no column for the"),
         (negative, {"metric": "f1"}, "'new' has a negative 'correct' at item 'item 0'"),
         (more, {"metric": "f1"}, "system 'old' has more 'correct' than 'guess'"),
@@ -191,15 +187,11 @@ def test_frames_that_are_no_scores_of_systems_are_refused(df, parts):
     assert ask(-df)["gain"][0] > 0  # a mean may be negative
 
 
-def test_systems_that_are_not_there(items):
-    with pytest.raises(ValueError, match="data has no system, but a comparison needs two"):
-        xr.Dataset({"value": (("item", "system"), np.zeros((5, 0)))}).rankeval.paired_bootstrap()
-    values = np.zeros((0, 4, 2))
-    none = xr.Dataset({"value": (("domain", "item", "system"), values)})
-    for adjust in (None, "holm"):
-        table = none.rankeval.paired_permutation(adjust=adjust, adjust_over="group")
-        assert table.sizes == {"domain": 0, "pair": 1}
-    assert none.rankeval.system_ranks(n_resamples=99).sizes["domain"] == 0
+def test_systems_that_are_not_there():
+    for sizes in ((2, 5, 0), (0, 4, 2)):
+        none = xr.Dataset({"value": (("domain", "item", "system"), np.zeros(sizes))})
+        with pytest.raises(ValueError, match="data has no group, measure or system along"):
+            none.rankeval.paired_permutation()
     with pytest.raises(ValueError, match="no dimension 'sentence'"):
         none.rankeval.gain_by_size([2], dim="sentence")
 
@@ -211,14 +203,13 @@ def test_metrics_that_do_not_fit(df):
         (3, r"metric=3 is not a known metric"),
         ("f1", r"needs the statistics 'correct', 'guess', 'gold'.*one column per system"),
         ("bleu", r"metric='bleu' needs the statistics 'sys_len'"),
-        (lambda s: 1.0, r"shape \(\) instead of \(2,\)"),
-        (lambda s: s, r"shape \(2, 1\)"),
+        (lambda s: 1.0, r"dtype float64 and shape \(\) for sums of shape \(2, 1\)"),
+        (lambda s: s, r"must return scores of shape \(2,\)"),
+        (lambda s: s[..., 0] * 1j, r"metric=<lambda> returned an array of dtype complex128"),
+        (lambda s: None, r"metric=<lambda> returned an array of dtype object"),
     ]:
         with pytest.raises(ValueError, match=message):
             ask(df, metric=metric)
-    for no_number in (lambda s: s[..., 0] * 1j, lambda s: s[..., 0].astype(str), lambda s: None):
-        with pytest.raises(TypeError, match=r"metric=<lambda> returned .* must be real numbers"):
-            ask(df, metric=no_number)
 
 
 def test_an_exception_of_a_metric_is_said_to_be_its_own(df):
@@ -232,39 +223,28 @@ def test_an_exception_of_a_metric_is_said_to_be_its_own(df):
         assert isinstance(caught.value.__cause__, IndexError)
 
 
-def test_a_scorer_of_texts_leads_to_the_statistics(df):
-    class Chrf:
-        """Not callable, as sacrebleu's metrics are not."""
-
+def test_a_metric_may_be_an_object_that_is_called(df):
     class Scorer:
-        """A function of sums by another name."""
-
         def __call__(self, sums):
             return sums[..., 0]
 
-    texts = "scores text or labels.*metric='chrf'.*'hyp_1'"
-    for metric, named in ((Chrf(), r"Chrf\(\)"), (Chrf, "Chrf")):
-        with pytest.raises(ValueError, match=rf"metric={named} {texts}"):
-            ask(df, metric=metric)
-    with pytest.raises(ValueError, match=r"metric=Scorer scores text or labels.*name of a metric"):
-        ask(df, metric=Scorer)
     ask(df, metric=Scorer())
-    bleu = pytest.importorskip("sacrebleu.metrics").BLEU()
-    with pytest.raises(ValueError, match=r"metric=BLEU\(\) .*metric='bleu'.*'sys_len', 'ref_len'"):
-        ask(df, metric=bleu)
+    for metric in (Scorer, object()):  # as metrics of texts are
+        with pytest.raises(ValueError, match="is not a known metric"):
+            ask(df, metric=metric)
 
 
 def test_roles_that_do_not_fit_systems(df):
     for keywords, error, message in [
         ({"a": "newer"}, KeyError, r"a: no column 'newer'.*Did you mean 'new'"),
-        ({"a": "new", "b": "new"}, ValueError, r"the same system"),
+        ({"a": "new", "b": "new"}, ValueError, r"a and b both name 'new'"),
         ({"b": "new"}, ValueError, r"b='new' without a"),
         ({"families": {"new": 1}}, KeyError, r"families: no column 'old'"),
-        ({"families": ["x"]}, ValueError, r"a label for each of the 2 systems"),
+        ({"families": ["x"]}, TypeError, r"pass a mapping from each system"),
         ({"higher_is_better": "yes"}, TypeError, r"higher_is_better='yes'"),
         ({"dim": "item2"}, ValueError, r"names a dimension of a Dataset"),
         ({"gold": "new"}, ValueError, r"applies only to rankings.*call compare"),
-        ({"metric": np.ones(2), "gold": "new"}, ValueError, r"'new' applies only .*compare\.$"),
+        ({"metric": np.ones(2), "gold": "new"}, ValueError, r"'new' applies only .*call compare\."),
     ]:
         with pytest.raises(error, match=message):
             ask(df, **keywords)
@@ -272,22 +252,16 @@ def test_roles_that_do_not_fit_systems(df):
 
 def test_where_predictions_and_labels_are_brought_the_way_is_said():
     truth = pd.Series([True, False] * 30)
-    predictions = pd.DataFrame({"old": truth, "new": ~truth})
-    for metric, what in (
-        ("f1", r"three columns.*'correct'.*how-to 'F1 from predictions'"),
-        ("accuracy", r"predictions\.eq\(y_true, axis=0\)"),
-    ):
-        with pytest.raises(ValueError, match=rf"gold=<Series> applies only to rankings.*{what}"):
-            predictions.rankeval(metric=metric, gold=truth).paired_bootstrap()
-        with pytest.raises(ValueError, match=rf"a column 'gold'.*{what}"):
-            predictions.assign(gold=truth).rankeval(metric=metric).paired_permutation()
+    predictions = pd.DataFrame({"old": truth, "new": ~truth, "gold": truth})
+    with pytest.raises(ValueError, match=r"gold='gold' applies only to rankings.*from_predictions"):
+        predictions.rankeval(metric="f1", gold="gold").paired_bootstrap()
 
 
 def test_lower_is_better_says_what_is_meant(df):
     for name in ("new", "nobody", True):  # a system, no column, all
-        with pytest.raises(ValueError, match=rf"lower_is_better={name!r}.*pass higher_is_better="):
+        with pytest.raises(ValueError, match=rf"lower_is_better={name!r}.*Pass higher_is_better="):
             ask(df, lower_is_better=name)
-    with pytest.raises(TypeError, match="higher_is_better='new': pass False if lower scores"):
+    with pytest.raises(TypeError, match="higher_is_better='new': pass True, False or None"):
         ask(df, higher_is_better="new")
     ranking = df.assign(gold=[True, False] * 3)
     with pytest.raises(ValueError, match=r"higher_is_better=False.*small values.*lower_is_better="):
@@ -302,34 +276,21 @@ def test_the_wrong_form_says_so(df):
             getattr(df.assign(gold=True).rankeval(metric="f1"), method)()
     ranking = df.assign(gold=[True, False] * 3)
     for method in METHODS:
-        with pytest.raises(ValueError, match=r"column 'gold'.*call compare"):
+        with pytest.raises(ValueError, match=r"has 'gold'.*call compare"):
             ask(ranking, method)
-    with pytest.raises(ValueError, match=r"no dimension 'item'.*call compare"):
+    with pytest.raises(ValueError, match=r"no dimension 'item'"):
         ask(xr.Dataset.from_dataframe(ranking.rename_axis("candidate")))
     with pytest.raises(TypeError, match="data is of type list"):
         ask([[1, 0]])
 
 
 def test_what_float64_cannot_tell_apart_is_refused():
-    for numbers in [
-        [2**53, 2**53 + 1, 3, 4],
-        np.array([1, 1 + np.finfo(np.longdouble).eps, 2, 3], dtype=np.longdouble),
-        pd.array(
-            [Decimal(1), Decimal("1.00000000000000000001"), Decimal(2), Decimal(3)],
-            dtype=pd.ArrowDtype(pa.decimal128(30, 20)),
-        ),
-    ]:
-        data = pd.DataFrame({"a": numbers, "b": [1.0, 2.0, 3.0, 4.0]})
-        if np.finfo(np.longdouble).eps == np.finfo(float).eps and data["a"].dtype == np.longdouble:
-            pytest.skip("long double is double here")
-        with pytest.raises(
-            ValueError, match=r"'a' has .*cannot be distinguished as float64.*Subtract"
-        ):
-            data.rankeval.paired_bootstrap()
-        if data["a"].dtype == np.int64:
-            items = xr.Dataset({"x": (("system", "item"), data.to_numpy(dtype=np.int64).T)})
-            with pytest.raises(ValueError, match="0 has whole numbers of 2"):  # the first system
-                items.rankeval.paired_bootstrap()
+    data = pd.DataFrame({"a": [2**53, 2**53 + 1, 3, 4], "b": [1.0, 2.0, 3.0, 4.0]})
+    with pytest.raises(ValueError, match=r"'a' has .*cannot be distinguished as .*Subtract"):
+        data.rankeval.paired_bootstrap()
+    items = xr.Dataset({"x": (("system", "item"), data.to_numpy(dtype=np.int64).T)})
+    with pytest.raises(ValueError, match="0 has whole numbers of 2"):  # the first system
+        items.rankeval.paired_bootstrap()
 
 
 @pytest.mark.filterwarnings("ignore:3 items:UserWarning")
@@ -420,9 +381,7 @@ def test_the_accessor_says_what_is_understood_of_a_long_frame(long):
 
 def test_holes_and_repeats_of_a_long_frame(wide, long):
     fewer = long[~((long["model"] == "base") & long["doc"].isin([3, 7]))]
-    with pytest.raises(
-        ValueError, match=r"'base' has no score for 2 of 50 items.*example 3\..*ratio"
-    ):
+    with pytest.raises(ValueError, match=r"'base' has no score for 2 of 50 items: 3, 7\..*ratio"):
         fewer.rankeval(**LONG).paired_bootstrap()
     holed = wide[SYSTEMS].astype(float)
     holed.loc[[3, 7], "base"] = np.nan
@@ -438,29 +397,27 @@ def test_wrong_roles_of_a_long_frame(long):
     for roles, error, match in [
         ({"system": "model"}, ValueError, r"system='model': a long frame.*score='...'"),
         ({"score": "acc"}, ValueError, r"score='acc': a long frame"),
-        ({**LONG, "measure": "model"}, ValueError, r"a long frame with one row per score"),
+        ({**LONG, "measure": "model"}, ValueError, r"a long frame is an in-memory DataFrame"),
         ({**LONG, "system": "modle"}, KeyError, r"Did you mean 'model'"),
         ({**LONG, "item": "model"}, ValueError, r"no column identifies the items"),
         ({"system": "model", "score": "acc"}, ValueError, r"item=None: no column identifies"),
-        ({**LONG, "score": "task"}, ValueError, r"score='task' is of type"),
-        ({**LONG, "by": np.zeros(150)}, ValueError, r"by contains values"),
+        ({**LONG, "score": "task"}, ValueError, r"no numeric or boolean column"),
     ]:  # fmt: skip
         with pytest.raises(error, match=match):
             long.rankeval(**roles).paired_bootstrap()
 
 
 def test_no_long_frame(long):
-    with pytest.raises(TypeError, match=r"data is empty"):
-        long.head(0).rankeval(**LONG).paired_bootstrap()
-    with pytest.raises(TypeError, match=r"data is a Dataset"):
-        rankeval_pd.paired_bootstrap(long.to_xarray(), **LONG)
+    for data in (long.head(0), long.to_xarray()):
+        with pytest.raises(ValueError, match=r"a long frame is an in-memory DataFrame"):
+            rankeval_pd.paired_bootstrap(data, **LONG)
     for name in ("doc", "model"):
         holed = long.astype({"doc": float}).assign(**{name: long[name].where(long["doc"] != 4)})
         with pytest.raises(ValueError, match=rf"'{name}' has 3 missing values"):
             holed.rankeval(**LONG).paired_bootstrap()
     with pytest.raises(ValueError, match=r"'system'.*system='system', score="):
         long.rename(columns={"model": "system"})[["system", "acc"]].rankeval.paired_bootstrap()
-    with pytest.raises(ValueError, match=r"one system, 'acc'.*if a column names the systems"):
+    with pytest.raises(ValueError, match=r"the systems 'acc', .*If a column names the systems"):
         long[["model", "acc"]].rankeval.paired_bootstrap()
 
 
@@ -497,7 +454,7 @@ def test_rankings_in_groups_and_their_holes():
     with pytest.raises(ValueError, match=r"is not unique.*by=\.\.\."):
         long.rankeval(measure="m", score="s", item="word").compare(n=[20])
     named = long.assign(**{names[0]: 1.0})
-    with pytest.raises(ValueError, match=r"a measure and a column have this name"):
+    with pytest.raises(ValueError, match=rf"data has a column '{names[0]}'"):
         named.rankeval(**roles).compare(n=[20])
 
 
@@ -536,5 +493,5 @@ def test_what_names_the_items_of_a_column_for_each_system_is_no_system():
         found = given.rankeval(label="seg_id").system_ranks()
     pd.testing.assert_frame_equal(found, plain.rankeval.system_ranks())
     assert list(given.columns) == ["seg_id", "a", "b"]
-    with pytest.raises(ValueError, match="label='seg_id' if each system has a separate column"):
+    with pytest.raises(ValueError, match="for one column per system, omit them or pass label"):
         given.rankeval(item="seg_id").system_ranks()

@@ -267,7 +267,7 @@ def test_regions_of_which_the_top_was_judged_are_warned_of():
         with pytest.warns(rankeval_pd.RankevalWarning, match="not a random sample of the cand"):
             ask("a", "b", 200)
     with pytest.raises(ValueError, match="groups"):
-        top.plan_annotation("a", "b", 200, groups=np.arange(400))
+        top.plan_annotation("a", "b", 200, groups="a")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         _pilot(20, 10, seen=40).rankeval.judged_difference("a", "b", 200)

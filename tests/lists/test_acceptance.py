@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from scipy.stats import norm
 from sklearn import metrics
 
 import rankeval_pd
@@ -100,25 +99,31 @@ def test_the_threshold_of_a_list(simulated):
     again = call.acceptance_precision({"good": found["threshold"].tolist()})
     pd.testing.assert_frame_equal(found[list(again.columns)], again, check_dtype=False)
     assert call.acceptance_precision(n=0.05)["n"].tolist() == [50]
-    with pytest.raises(ValueError, match="pass either"):
+    with pytest.raises(ValueError, match="pass exactly one"):
         simulated.rankeval.acceptance_precision()
 
 
-# ------------------------------------------------------------------------------ compare(threshold=)
+# ------------------------------------------------------------------------------ compare_thresholds
 
 
-def _delta(rows: list[dict], a: set, b: set, level: float) -> tuple[float, float]:
-    """Return the limits of tp_a/n_a - tp_b/n_b; the three regions are independent binomials."""
-    gold = {r["id"]: r["gold"] for r in rows}
-    variance = 0.0
-    weights = 1 / len(a) - 1 / len(b), 1 / len(a), 1 / len(b)
-    for weight, region in zip(weights, (a & b, a - b, b - a), strict=True):
-        if region:
-            share = sum(gold[i] for i in region) / len(region)
-            variance += weight**2 * len(region) * share * (1 - share)
-    difference = sum(gold[i] for i in a) / len(a) - sum(gold[i] for i in b) / len(b)
-    margin = norm.ppf((1 + level) / 2) * math.sqrt(variance)
-    return difference - margin, difference + margin
+def _mover(gold: dict[str, bool], a: set, b: set, level: float) -> list[float]:
+    """Return Zou and Donner's limits, from Clopper and Pearson's of both sets by SciPy."""
+    values, limits, near = [], [], []
+    for chosen in (a, b):
+        tp = sum(gold[i] for i in chosen)
+        interval = stats.binomtest(tp, len(chosen)).proportion_ci(level)
+        values.append(tp / len(chosen))
+        limits.append((interval.low, interval.high))
+        near.append((tp + 0.5) / (len(chosen) + 1))
+    shared = sum((gold[i] - near[0]) * (gold[i] - near[1]) for i in a & b)
+    spread = [sum((gold[i] - p) ** 2 for i in x) for x, p in zip((a, b), near, strict=True)]
+    correlation = shared / math.sqrt(math.prod(spread))
+    difference, found = values[0] - values[1], []
+    for side, sign in ((0, -1), (1, 1)):
+        x, y = abs(values[0] - limits[0][side]), abs(values[1] - limits[1][1 - side])
+        reach = math.sqrt(max(x**2 + y**2 - 2 * correlation * x * y, 0.0))
+        found.append(min(max(difference + sign * reach, -1.0), 1.0))
+    return found
 
 
 def test_every_pair_of_acceptance_sets(tied):
@@ -127,15 +132,12 @@ def test_every_pair_of_acceptance_sets(tied):
         warnings.filterwarnings("ignore", "acceptance sets of", RankevalWarning)
         call = tied.assign(c=-tied["c"]).rankeval(lower_is_better="c")
         cuts = {"a": cuts_a, "c": [-x for x in cuts_c]}
-        found, scored = (
-            call.compare("a", "c", threshold=cuts, ci=ci, level=0.9) for ci in ("delta", "score")
-        )
+        found = call.compare_thresholds("a", "c", cuts, level=0.9)
     rows = tied.to_dict("records")
     gold = {r["id"]: r["gold"] for r in rows}
     positive = sum(gold.values())
     assert len(found) == len(cuts_a)
-    tables = found.to_dict("records"), scored.to_dict("records")
-    for row, score, cut_a, cut_c in zip(*tables, cuts_a, cuts_c, strict=True):
+    for row, cut_a, cut_c in zip(found.to_dict("records"), cuts_a, cuts_c, strict=True):
         a = {r["id"] for r in rows if r["a"] >= cut_a}
         b = {r["id"] for r in rows if r["c"] >= cut_c}
         counts = len(a), len(b), len(a & b), len(a - b), len(b - a)
@@ -154,10 +156,7 @@ def test_every_pair_of_acceptance_sets(tied):
         if a and b:
             difference = tp_a / len(a) - tp_b / len(b)
             assert row["difference"] == pytest.approx(difference, rel=1e-12, abs=1e-15)
-            limits = _delta(rows, a, b, 0.9)
-            if limits[0] == limits[1] and a != b:  # nothing varies: the score interval
-                limits = score["ci_low"], score["ci_high"]
-                assert limits[0] < difference < limits[1]
+            limits = _mover(gold, a, b, 0.9) if a != b else [0.0, 0.0]
             if fisher > 0.1 * (1 + 1e-9) and (a - b or b - a):
                 limits = min(limits[0], 0.0), max(limits[1], 0.0)
             assert (row["ci_low"], row["ci_high"]) == pytest.approx(limits, rel=1e-10, abs=1e-15)
@@ -185,7 +184,7 @@ def test_sets_of_different_sizes_warn_where_the_test_rejects(size, step, warned)
     cuts = {"a": -19, "b": 40 - size}  # 20 candidates against size
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        found = df.rankeval.compare("a", "b", threshold=cuts).loc[0]
+        found = df.rankeval.compare_thresholds("a", "b", cuts).loc[0]
     assert (found["n_a"], found["n_b"]) == (20, size)
     assert [x.category for x in caught] == [RankevalWarning] * warned
     assert found["significant"] == (step == 1)
@@ -196,23 +195,22 @@ def test_sets_of_different_sizes_warn_where_the_test_rejects(size, step, warned)
 
 def test_thresholds_of_different_numbers():
     df = pd.DataFrame({"a": [3.0, 2, 1], "b": [1.0, 3, 2], "gold": [True, False, True]})
-    found = df.rankeval.compare("a", "b", threshold={"a": [1, 2], "b": 2})
+    found = df.rankeval.compare_thresholds("a", "b", {"a": [1, 2], "b": 2})
     assert found["leaning"].isna().tolist()[0]
     assert found[["n_a", "n_b"]].to_numpy().tolist() == [[3, 2], [2, 2]]
-    with pytest.raises(
-        ValueError, match=r"'a' has 3 thresholds and 'b' has 2.*Pass 3 thresholds for 'b'"
-    ):
-        df.rankeval.compare("a", "b", threshold={"a": [1, 2, 3], "b": [1, 2]})
+    with pytest.raises(ValueError, match=r"'b' has 2, but 3 are compared.*Pass as many for 'b'"):
+        df.rankeval.compare_thresholds("a", "b", {"a": [1, 2, 3], "b": [1, 2]})
+    every = {"a": [1, 2], "b": [1, 2]}
+    pd.testing.assert_frame_equal(
+        df.rankeval.compare_thresholds(thresholds=[1, 2]),
+        df.rankeval.compare_thresholds(thresholds=every),
+    )
 
 
 @pytest.mark.filterwarnings("ignore:missing=.drop. evaluates:rankeval_pd.RankevalWarning")
 def test_recall_of_sets_is_among_the_candidates_that_both_score(four_measures):
     holes = four_measures.assign(z=four_measures["z"].where(np.arange(300) % 3 > 0))
-    row = (
-        holes.rankeval(missing="drop", details=True)
-        .compare("y", "z", threshold={"y": 0.5, "z": 0.5})
-        .iloc[0]
-    )
+    row = holes.rankeval(missing="drop", details=True).compare_thresholds("y", "z", 0.5).iloc[0]
     both = holes.dropna()
     for side, name in (("a", "y"), ("b", "z")):
         accepted = both[both[name] >= 0.5]["gold"]
@@ -222,15 +220,6 @@ def test_recall_of_sets_is_among_the_candidates_that_both_score(four_measures):
 def test_the_committed_coverage_of_sets():
     table = pd.read_csv(REFERENCE / "sets.csv")
     assert table[table["ci"] == "score"]["coverage"].min() > 0.945
-    assert table[table["ci"] == "delta"]["coverage"].min() < 0.5
-
-
-def test_root_phi_in_the_delta_method():
-    df = rankeval_pd.datasets.simulate_candidates(500)
-    ask = {"a": "good", "b": "fair", "threshold": {"good": 1.0, "fair": 1.0}, "ci": "delta"}
-    narrow, wide = df.rankeval.compare(**ask).loc[0], df.rankeval.compare(**ask, phi=4).loc[0]
-    ratio = (wide["ci_high"] - wide["difference"]) / (narrow["ci_high"] - narrow["difference"])
-    assert ratio == pytest.approx(2.0, rel=1e-12)
 
 
 # ---------------------------------------------------------------- Predictive values and error rates
@@ -269,7 +258,7 @@ def test_predictive_values_by_hand():
             ("greater", stats.norm.sf(z)),
             ("less", stats.norm.cdf(z)),
         ):
-            found = df.rankeval.compare("test", "pain", threshold=cuts, alternative=side, **asked)
+            found = df.rankeval.compare_thresholds("test", "pain", cuts, alternative=side, **asked)
             row = found.iloc[0]
             assert row["p_value"] == pytest.approx(p, rel=1e-10)
             assert row["ci_low"] <= row["difference"] <= row["ci_high"]
@@ -277,27 +266,21 @@ def test_predictive_values_by_hand():
 
 def test_error_rates_are_tested_as_by_mcnemar():
     for of, (both, a, b, neither) in (("recall", DISEASED), ("specificity", HEALTHY[::-1])):
-        asked = {"threshold": {"test": 1, "pain": 1}, "of": of}
+        asked = {"thresholds": 1, "of": of}
         call = _coronary().rankeval(details=True)
-        row = call.compare("test", "pain", **asked).iloc[0]
+        row = call.compare_thresholds("test", "pain", **asked).iloc[0]
         assert row["difference"] == pytest.approx((a - b) / (both + a + b + neither), abs=1e-12)
         assert row["p_value"] == pytest.approx(stats.binomtest(a, a + b).pvalue, rel=1e-10)
-        middle = call.compare("test", "pain", test="midp", **asked).iloc[0]
+        middle = call.compare_thresholds("test", "pain", test="midp", **asked).iloc[0]
         below = stats.binomtest(a, a + b).pvalue - stats.binom.pmf(min(a, b), a + b, 0.5)
         assert middle["p_value"] == row["p_mid"] == pytest.approx(below, rel=1e-9)
         assert (row["ci_low"] > 0) == (row["p_value"] <= 0.05 and a > b)
 
 
 def test_what_cannot_be_compared():
-    ask, cuts = _coronary().rankeval.compare, {"test": 1, "pain": 1}
-    for asked, message in (
-        ({"n": 100, "of": "npv"}, "of='npv'"),
-        ({"threshold": cuts, "of": "recall", "test": "boschloo"},
-         "paired test must be 'mcnemar' or 'midp'"),
-        ({"n": 100, "test": "kosinski"}, "compares acceptance sets"),
-    ):  # fmt: skip
-        with pytest.raises(ValueError, match=message):
-            ask("test", "pain", **asked)
+    for of, test in (("recall", "fisher"), ("npv", "midp")):
+        with pytest.raises(ValueError, match=f"of='{of}': test='{test}' is not one of None, "):
+            _coronary().rankeval.compare_thresholds("test", "pain", 1, of=of, test=test)
 
 
 # --------------------------------------------------------------------------------- choose_threshold
@@ -374,7 +357,7 @@ def test_nothing_to_promise():
     with pytest.warns(rankeval_pd.RankevalWarning, match="true positive"):
         none = df.assign(gold=False).rankeval.choose_threshold(recall=0.5).iloc[0]
     assert np.isnan(none["ci_low"])
-    with pytest.raises(ValueError, match="pass exactly one of these"):
+    with pytest.raises(ValueError, match="precision= cannot stand beside recall="):
         rankeval_pd.choose_threshold(df, precision=0.9, recall=0.8)
 
 
@@ -388,7 +371,7 @@ def test_the_first_set_that_can_pass_is_tested():
 
 def test_youden_is_the_largest(simulated):
     df = simulated
-    row = df.rankeval(measures="good").choose_threshold(youden=True).iloc[0]
+    row = df.rankeval(measures="good").choose_threshold().iloc[0]
     fpr, tpr, cuts = metrics.roc_curve(df["gold"], df["good"], drop_intermediate=False)
     best = np.argmax(tpr - fpr)
     assert [row["threshold"], row["youden"]] == pytest.approx([cuts[best], (tpr - fpr)[best]])
@@ -400,7 +383,7 @@ def test_youden_is_the_largest(simulated):
 @pytest.mark.parametrize(
     ("asked", "why"),
     [
-        ({"youden": True}, "the largest J is"),
+        ({}, "the largest J is"),
         ({"recall": 0.99}, "true positives found, the lower confidence limit is"),
     ],
 )

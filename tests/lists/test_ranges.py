@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import rankeval_pd
 from tests.conftest import examples
 
 KRENN = {"gold": "is.colloc", "measures": ["log.like", "t.score", "chisq", "freq"]}
@@ -65,14 +64,3 @@ def test_neighbours_are_neighbours_among_the_n_asked_for():
     assert found[["n_first", "n_last", "n_tests"]].to_numpy().tolist() == [[5, 30, 3]]
     for n in (2, 39):
         assert df.rankeval.significant_ranges("a", "b", n).empty
-
-
-def test_undecided_ends_of_runs():
-    df = rankeval_pd.datasets.simulate_candidates(1_000)
-    ask = {"a": "good", "b": "fair", "n": range(50, 301), "adjust": "max-t"}
-    runs, table = df.rankeval.significant_ranges(**ask), df.rankeval.compare(**ask).set_index("n")
-    for run in runs.itertuples():
-        first = table["undecided"].get(run.n_first - 1, False) or table["undecided"][run.n_first]
-        last = table["undecided"][run.n_last] or table["undecided"].get(run.n_last + 1, False)
-        assert run.undecided_ends == ["none", "first", "last", "both"][first + 2 * last]
-    assert set(runs["undecided_ends"]) - {"none"}

@@ -91,7 +91,7 @@ def test_recall_and_lift_are_compared_as_precision_is(simulated):
 
 def test_recall_refuses_what_does_not_go_together(simulated):
     with pytest.raises(ValueError, match="of='lift'"):
-        simulated.rankeval.compare(of="lift", threshold={"good": 1, "fair": 1})
+        simulated.rankeval.compare_thresholds(thresholds=1, of="lift")
     with pytest.raises(ValueError, match="of='npv'"):
         simulated.rankeval.compare("good", "fair", 50, of="npv")
     with pytest.raises(ValueError, match="n_resamples=10 is too small for level"):

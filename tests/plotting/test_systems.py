@@ -31,7 +31,7 @@ def dots(ax) -> np.ndarray:
 
 
 def test_confidence_draws_every_pair_and_the_thresholds(seven):
-    table = seven.rankeval.paired_bootstrap(families=FAMILIES, **B)
+    table = seven.rankeval.paired_bootstrap(families=dict(zip(seven, FAMILIES, strict=True)), **B)
     found = table.rankeval.gain_threshold(window=(0.01, 0.2))
     ax = plotting.confidence(table, found)
     p = np.maximum(1 - table["confidence"], 1e-5 if table["exact"].all() else 1 / 201)

@@ -23,8 +23,8 @@ from tests.queries.conftest import as_dataset, collection, ours
 
 EXACT = [
     "P@1", "P@5", "P@10", "P@100", "R@5", "R@100", "Success@1", "Success@5", "AP", "AP@5", "AP@50",
-    "RR", "nDCG", "nDCG@3", "nDCG@10", "nDCG@100", "Rprec", "Bpref", "infAP", "P(rel=2)@5",
-    "AP(rel=2)", "Bpref(rel=2)", "infAP(rel=2)", "Rprec(rel=2)", "IPrec@0.0", "IPrec@0.1",
+    "RR", "nDCG", "nDCG@3", "nDCG@10", "nDCG@100", "Rprec", "Bpref", "P(rel=2)@5",
+    "AP(rel=2)", "Bpref(rel=2)", "Rprec(rel=2)", "IPrec@0.0", "IPrec@0.1",
     "IPrec@0.5", "IPrec@1.0", "IPrec(rel=2)@0.3",
 ]  # fmt: skip
 
@@ -72,7 +72,7 @@ def test_equal_to_ir_measures_without_ties(seed):
         np.testing.assert_allclose(ours(data, metrics), by_peer(data, metrics), rtol=1e-12)
     judged = frame.assign(run=frame["run"].where(frame["grade"] >= 0))
     np.testing.assert_array_equal(
-        ours(frame, EXACT[:18], unjudged="skip"), by_peer(judged, EXACT[:18])
+        ours(frame, EXACT[:17], unjudged="skip"), by_peer(judged, EXACT[:17])
     )
 
 
@@ -105,18 +105,6 @@ def test_metrics_that_trec_eval_lacks_are_their_definitions(seed):
         positive = sum(g >= 1 for g in grades)
         expected = defined(listed.fillna(0).tolist(), positive, grades)
         np.testing.assert_allclose(found.loc[query], [expected[x] for x in names], rtol=1e-12)
-
-
-def test_auc_counts_pairs_of_what_was_retrieved():
-    for seed in range(4):
-        frame = collection(seed)
-        found = ours(frame, ["AUC"])["AUC"]
-        for query, rows in frame.dropna(subset="run").groupby("query"):
-            score, relevant = rows["run"].astype(np.float32), rows["grade"] >= 1
-            wins = [
-                float(a > b) + 0.5 * (a == b) for a in score[relevant] for b in score[~relevant]
-            ]
-            np.testing.assert_allclose(found[query], np.mean(wins) if wins else np.nan, rtol=1e-12)
 
 
 def test_grades_without_a_gain_keep_their_grade_as_in_ir_measures():
@@ -220,15 +208,6 @@ def test_what_equal_scores_leave_open_is_in_the_details():
     assert not found["undefined"].any()
 
 
-def test_shared_ties_are_those_of_the_other_methods():
-    frame = collection(4, unjudged=False).dropna()
-    frame = frame.assign(gold=frame.pop("grade") >= 1).drop(columns="document")
-    frame = frame[frame.groupby("query")["run"].transform("size") >= 5]
-    ranked = frame.rankeval(by="query").nbest_precision([1, 5])
-    found = per_query(frame, ["P@1", "P@5"], ties="shared")
-    np.testing.assert_array_equal(found["value"], ranked["precision"])
-
-
 @pytest.mark.parametrize("unjudged", ["negative", "skip"])
 def test_lists_of_runs_are_those_of_trec_eval(unjudged):
     frame = search(1)
@@ -254,8 +233,8 @@ def test_names_of_other_tools_are_understood():
         "P_5": "P@5", "recall_100": "R@100", "recall@9": "R@9", "mrr": "RR", "MRR@10": "RR@10",
         "recip_rank": "RR", "map": "AP", "MAP@7": "AP@7", "map_cut_7": "AP@7",
         "success_5": "Success@5", "HitRate@5": "Success@5", "hit_rate@5": "Success@5",
-        "hits@5": "Success@5", "bpref": "Bpref", "r-precision": "Rprec", "infAP": "infAP",
-        "iprec_at_recall_0.10": "IPrec@0.1", "f1@3": "F1@3", "dcg@3": "DCG@3", "auc": "AUC",
+        "hits@5": "Success@5", "bpref": "Bpref", "r-precision": "Rprec",
+        "iprec_at_recall_0.10": "IPrec@0.1", "f1@3": "F1@3", "dcg@3": "DCG@3",
         "rbp": "RBP", "err@5": "ERR@5",
     }  # fmt: skip
     frame = collection(1)
@@ -281,12 +260,9 @@ def test_queries_documents_and_grades_are_columns_index_levels_or_values():
     pd.testing.assert_frame_equal(found.rename(columns={"q": "query"}), expected)
     level = frame.set_index(["query", "document"])
     pd.testing.assert_frame_equal(per_query(level, EXACT), expected)
-    values = frame.drop(columns=["query", "document", "grade"])
-    found = per_query(values, EXACT, by=frame["query"], key=frame["document"], gold=frame["grade"])
-    pd.testing.assert_frame_equal(found, expected)
 
 
-def test_the_wide_table_is_what_the_paired_tests_take_and_the_long_one_means_it():
+def test_the_wide_table_is_what_the_paired_tests_take():
     frame = collection(1)
     frame["other"] = -frame["run"]
     one, wide, several = (
@@ -299,20 +275,17 @@ def test_the_wide_table_is_what_the_paired_tests_take_and_the_long_one_means_it(
     pd.testing.assert_frame_equal(several["AP"], wide)
     for name in ("paired_bootstrap", "system_ranks", "paired_permutation"):
         ask = getattr(rankeval_pd, name)
-        pd.testing.assert_frame_equal(ask(one), ask(wide))
-        with pytest.raises(ValueError, match=r"Select one metric: data\[data\['metric'\] == 'AP'"):
-            ask(per_query(frame, ["AP", "P@3"]))
-    with pytest.raises(ValueError, match=r"each row must be one query.*wide=True"):
-        rankeval_pd.gain_by_size(one, [5, 10])
+        ask(wide)
+        with pytest.raises(ValueError, match=r"each row must be one query.*wide=True"):
+            ask(one)
 
 
 def test_the_metric_stays_with_its_values():
     frame = collection(1)
     frame["other"] = -frame["run"]
-    several, long = per_query(frame, ["AP", "P@3"], wide=True), per_query(frame, "AP")
+    several, wide = (per_query(frame, x, wide=True) for x in (["AP", "P@3"], "AP"))
     data = per_query(as_dataset(frame), "AP").rename(query="item", measure="system")
-    short = long[["query", "measure", "metric", "value"]]
-    for table in (per_query(frame, "AP", wide=True), several[["AP"]], long, short, data[["AP"]]):
+    for table in (wide, several[["AP"]], data[["AP"]]):
         found = rankeval_pd.paired_bootstrap(table, n_resamples=99)
         assert found.attrs["of"] == "AP"
         assert "mean AP is" in rankeval_pd.in_words(found)
@@ -323,7 +296,7 @@ def test_the_metric_stays_with_its_values():
     for ask in (rankeval_pd.paired_bootstrap, rankeval_pd.plotting.paired_differences):
         with pytest.raises(ValueError, match=told):
             ask(several)
-    pictures = [rankeval_pd.plotting.paired_differences(x) for x in (long, several[["AP"]])]
+    pictures = [rankeval_pd.plotting.paired_differences(x) for x in (wide, several[["AP"]])]
     heights, same = ([bar.get_height() for bar in axes.patches] for axes in pictures)
     assert heights == same
 
@@ -331,7 +304,7 @@ def test_the_metric_stays_with_its_values():
 def test_runs_are_no_systems_over_items():
     frame = collection(1).assign(other=1.0)
     for ask in ("paired_bootstrap", "system_ranks", "paired_permutation"):
-        with pytest.raises(ValueError, match=r"not a test item.*per_query\('nDCG@10', wide"):
+        with pytest.raises(ValueError, match=r"'query', 'document', but .*per_query\('nDCG@10'"):
             getattr(frame.rankeval, ask)()
     with pytest.raises(ValueError, match=r"per_query\('nDCG@10', wide"):
         frame.rankeval.plot.critical_difference()
@@ -358,18 +331,14 @@ def test_a_query_without_positives_per_metric():
     frame = pd.DataFrame(
         {"query": [*"1122"], "document": [*"abab"], "run": [2.0, 1.0] * 2, "grade": [1, 0, 0, 0]}
     )
-    undefined = ["R@2", "AP", "AP@5", "nDCG", "nDCG@5", "Rprec", "Bpref", "infAP"]
+    undefined = ["R@2", "AP", "AP@5", "nDCG", "nDCG@5", "Rprec", "Bpref"]
     known = ["P@2", "RR", "Success@2", "F1@2", "RBP", "ERR@2", "Judged@2"]
-    found = ours(frame, [*undefined, *known, "AUC"])
+    found = ours(frame, [*undefined, *known])
     assert (found.loc["2", undefined] == 0.0).all()
-    assert np.isnan(found.loc["2", "AUC"])
-    skipped = per_query(frame, [*undefined, *known, "AUC"], undefined="skip")
+    skipped = per_query(frame, [*undefined, *known], undefined="skip")
     second = skipped[skipped["query"] == "2"]
     assert second["metric"].tolist() == known
     assert second["value"].tolist() == [0.0] * 6 + [1.0]
-    for name in [*undefined, "AUC"]:
-        with pytest.raises(ValueError, match=r"is undefined for 1 of 2 queries: '2'"):
-            per_query(frame, name, undefined="raise")
     with pytest.warns(RankevalWarning, match=r"1 of 2 queries are left out"):
         wide = per_query(frame, ["AP", "P@2"], undefined="skip", wide=True)
     assert wide.index.tolist() == ["1"]
@@ -426,15 +395,16 @@ def test_a_run_whose_scores_fall_with_relevance_is_noticed():
 
 def test_wrong_metrics():
     for asked, message in (
-        ("nDGC@10", "'nDGC@10' is not one of .*Did you mean 'nDCG@10'"),
-        ("P", "needs the list length, such as 'P@10'"),
-        ("IPrec", "needs the lowest recall, such as 'IPrec@0.1'"),
+        ("nDGC@10", "'nDGC@10' is not one of .*Did you mean 'nDCG'"),
+        ("AUC", r"is not one of .*The area of each query is area\(by=\.\.\.\)"),
+        ("P", "P takes a whole number for k, 1 or more, as in 'P@10'"),
+        ("IPrec", "a recall from 0 to 1, as in 'IPrec@0.1'"),
         ("IPrec@7", "a recall from 0 to 1"),
         ("P@2.5", "a whole number for k"),
         ("nDCG(gains={1: -1})@5", "a mapping such as"),
         ("nDCG(gains=7)@5", "a mapping such as"),
         ("AP(norm='min')", "'min' with @k"),
-        ("P@0", "whole number of at least 1"),
+        ("P@0", "a whole number for k, 1 or more"),
         ("Rprec@5", "takes no @k"),
         ("P(depth=2)@5", "has no option 'depth'"),
         ("P(judged_only=True)@5", "unjudged='skip'"),
@@ -459,8 +429,7 @@ def test_wrong_frames_and_options():
         (frame.assign(query=[1] + ["2"] * (len(frame) - 1)), {}, r"mixes names of types"),
         (frame.head(2).assign(document=[7, "7"]), {}, r"key=.document. mixes names of types"),
         (frame, {"min_grade": 0}, r"a finite number above 0"),
-        (frame, {"missing": "raise"}, r"'run' has no score"),
-        (frame, {"unjudged": "raise"}, r"documents without a grade"),
+        (frame, {"min_grade": "1"}, r"is of type str"),
         (frame, {"metrics": "Bpref", "ties": "expected"}, r"no closed form for 'Bpref'"),
         (as_dataset(frame), {"wide": True}, r"wide=True applies only to DataFrames"),
     ):
@@ -477,7 +446,7 @@ def test_a_document_that_stands_twice_is_found_in_any_query(where):
     assert len(per_query(frame, "P@1")) == 2000
     frame.loc[where, "document"] = frame.loc[where + 1, "document"]
     for data in (frame, frame.sample(frac=1.0, random_state=3)):
-        with pytest.raises(ValueError, match=r"occurs 2 times in a query \(1 extra rows"):
+        with pytest.raises(ValueError, match=r"occurs 2 times in a query"):
             per_query(data, "P@1")
 
 
@@ -517,7 +486,7 @@ def test_a_row_per_run_and_metric_from_the_public_functions():
     assert list(found.columns) == [
         "measure", "metric", "value", "ci_low", "ci_high", "rank_low", "rank_high", "difference",
         "difference_low", "difference_high", "p_adjusted", "tied_for_best", "wins", "ties",
-        "losses", "p_value", "difference_low_alone", "difference_high_alone", "undecided",
+        "losses", "p_value", "difference_low_alone", "difference_high_alone",
         "ci_low_alone", "ci_high_alone", *FACTS,
     ]  # fmt: skip
     assert found["metric"].tolist() == [m for m in METRICS for _ in range(3)]
@@ -553,8 +522,7 @@ def test_letters_are_those_of_each_metric_and_families_are_named(adjust):
     for metric in METRICS:
         rows = found[found["metric"] == metric].set_index("measure")
         ranks = system_ranks(wide[metric], adjust=adjust).set_index("system").loc[rows.index]
-        for column in ("letters", "undecided"):
-            assert rows[column].tolist() == ranks[column].tolist()
+        assert rows["letters"].tolist() == ranks["letters"].tolist()
     assert ("p_adjusted" in found) == (adjust is not None)
     assert found.attrs.get("family") == (None if adjust is None else "all 3 pairs for each metric")
     assert "letters" not in summary(frame, "AP", baseline="r1", adjust=adjust)
@@ -610,14 +578,10 @@ def test_what_has_no_t_test():
     lists = frame.assign(gold=frame["grade"] == 1).rankeval(
         gold="gold", missing="last", measures=["r1", "r3"]
     )
-    with pytest.raises(ValueError, match="largest of several t statistics has no known distribu"):
+    with pytest.raises(ValueError, match="largest of several statistics has no known distribu"):
         frame.rankeval.summary("AP", test="t", adjust="max-t")
     with pytest.raises(ValueError, match="test='t' applies only to systems scored on items and"):
         lists.summary(10, test="t")
-    with pytest.raises(ValueError, match="test='t' with ranks='percentile'"):
-        frame.rankeval.per_query("AP", wide=True).rankeval.system_ranks(
-            test="t", ranks="percentile"
-        )
 
 
 def test_flat_differences_are_no_evidence():
@@ -659,13 +623,11 @@ def test_means_say_what_they_rest_on():
     assert rankeval_pd.in_words(both) == rankeval_pd.in_words(whole)
 
 
-def test_what_is_undefined_is_asked_for_and_may_be_left_out():
+def test_what_is_undefined_may_be_left_out():
     frame = search(1)
     frame.loc[frame["query"] == 3, "grade"] = 0
-    with pytest.raises(ValueError, match="undefined='skip'"):
-        summary(frame, "AUC")
     with pytest.warns(RankevalWarning, match="1 of 60 queries are left out"):
-        found = summary(frame, ["AUC", "R@5"], undefined="skip", details=True)
+        found = summary(frame, ["R@5", "R@9"], undefined="skip", details=True)
     assert found.attrs["n_queries"] == 59
     assert (found["n_undefined"] == 0).all()
     assert "without a value" not in rankeval_pd.in_words(found)
@@ -720,7 +682,7 @@ def test_an_accessor_is_configured_with_the_roles_of_queries():
 def test_items_refuse_the_roles_of_queries():
     wide = search(5).rankeval.per_query("AP", wide=True)
     for name, value in (("unjudged", "skip"), ("ties", "trec")):
-        told = f"{name}={value!r} applies only to rankings, but data contains test items"
+        told = f"{name}={value!r} applies only to rankings. Omit {name}"
         with pytest.raises(ValueError, match=told):
             wide.rankeval(**{name: value}).paired_bootstrap()
 
@@ -728,7 +690,7 @@ def test_items_refuse_the_roles_of_queries():
 def test_methods_of_rankings_say_where_the_grades_are():
     frame = pd.DataFrame({"query": ["1"], "document": ["d"], "run": [1.0], "grade": [2]})
     with pytest.raises(
-        ValueError, match=r"'grade' may contain it. Pass gold='grade' and.*min_grade=1"
+        ValueError, match=r"'grade'\).*For grades, pass gold='grade' and min_grade=1"
     ):
         frame.rankeval.nbest_precision(1)
     twice = pd.concat([frame, frame.assign(query="2")]).rename(columns={"grade": "gold"})

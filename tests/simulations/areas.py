@@ -51,7 +51,7 @@ def rows():
     for sizes, area, sd in itertools.product(SIZES, (0.5, 0.75, 0.9, 0.95, 0.983), (1.0, 2.0, 0.5)):
         ds = experiments(rng, *sizes, (area, area), sd, 0.5)
         setting = *sizes, area, area, sd, 0.5
-        for ci in ("newcombe", "delong", "logit"):
+        for ci in ("newcombe", "delong"):
             found = ds.rankeval.area(ci=ci, measures="a").isel(measure=0)
             held = study.covers(found["ci_low"], found["ci_high"], area)
             yield "area", *setting, ci, *share(held)
@@ -163,29 +163,9 @@ def two_scores():
         }  # fmt: skip
 
 
-def early():
-    kinds = (
-        {"kind": "partial", "fpr": 0.1}, {"kind": "partial", "fpr": (0.1, 0.3)},
-        {"kind": "partial", "tpr": 0.8}, {"kind": "bedroc"}, {"kind": "enrichment", "share": 0.1},
-    )  # fmt: skip
-    for number, (sizes, shift, rho) in enumerate(
-        itertools.product(FEW[:3], (1.0, 2.0), (0.0, 0.9))
-    ):
-        rng = np.random.default_rng([3, number])
-        ds = study.correlated(rng, labels(*sizes), SAMPLES, (shift, shift), rho)
-        for asked in kinds:
-            found = ds.rankeval.compare_area("a", "b", **asked)
-            named = " ".join(str(x) for x in asked.values())
-            yield {
-                "what": "early", "positive": sizes[0], "negative": sizes[1],
-                "setting": f"{named}, shift {shift:g}, correlation {rho:g}",
-                "size": study.rejected(found), "coverage": study.held(found, 0.0),
-            }  # fmt: skip
-
-
 def area_laws_rows():
-    """Areas of two-valued scores, differences of correlated areas, and tests of early shares."""
-    for row in itertools.chain(two_scores(), differences(), early()):
+    """Areas of two-valued scores, and differences of correlated areas."""
+    for row in itertools.chain(two_scores(), differences()):
         yield {**row, "samples": SAMPLES}
 
 
@@ -212,7 +192,7 @@ def early_run(positives, prevalence, quality, kind, asked, repetitions):
     ranking = study.ranking(gold * quality + rng.normal(size=gold.shape), gold)
     if kind == "fpr":
         wanted = partial_truth(quality, asked)
-        found = partial_columns(ranking, limits=(0.0, asked), turned=False, level=0.95)
+        found = partial_columns(ranking, limits=(0.0, asked), level=0.95)
     else:
         wanted = bedroc_truth(quality, positives / total, asked)
         found = bedroc_columns(ranking, alpha=asked, level=0.95)
@@ -236,24 +216,23 @@ def early_rows():
 Z = special.ndtri(0.975)
 AT_ONCE = 2_000_000
 MOST = 100  # positives, of more of which the factor is 1.01 and less
-TIES = {"block": "blocks", "mean": "expected"}
 
 
-def truth(quality, prevalence, step=0.0, equal="block"):
+def truth(quality, prevalence, step=0.0):
     """Return the mean precision at the scores of positives, from fine cells or from blocks."""
     edges = np.arange(quality + 9.0, -9.0, -(step or 1e-3)) + step / 2.0
     tp, fp = study.beyond(edges, quality, prevalence)
-    part = np.array([1.0]) if step and equal == "block" else (np.arange(64) + 0.5) / 64.0
+    part = np.array([1.0]) if step else (np.arange(64) + 0.5) / 64.0
     inner = [(x[:-1, np.newaxis] + part * np.diff(x)[:, np.newaxis]) for x in (tp, fp)]
     precision = (inner[0] / (inner[0] + inner[1])).mean(axis=1)
     return float((np.diff(tp) * precision).sum() / np.diff(tp).sum())
 
 
-def bootstrap(score, gold, rng, ties, draws=200):
+def bootstrap(score, gold, rng, draws=200):
     """Return percentile limits of resampled positives and others, on their own."""
     parts = [np.flatnonzero(gold == label) for label in (True, False)]
     rows = np.hstack([rng.choice(part, (draws, part.size)) for part in parts])
-    values = ap.influences(study.ranking(score[rows], gold[rows]), ties=ties).value
+    values = ap.influences(study.ranking(score[rows], gold[rows])).value
     return np.quantile(values, [0.025, 0.975])
 
 
@@ -261,33 +240,33 @@ def without():
     """Let influences be those without the factor N+ / (N+ - 1)."""
     factored = ap.influences
 
-    def plain(*args, **kwargs):
-        found = factored(*args, **kwargs)
+    def plain(ranking):
+        found = factored(ranking)
         positive = found.gold.sum(axis=-1, keepdims=True)
         return found._replace(influence=found.influence * (positive - 1) / positive)
 
     return mock.patch("rankeval_pd.stats.areas.influences", plain)
 
 
-def paired(a, b, c, ties, differ):
+def paired(a, b, c, differ):
     """Return where the test of a and b rejects, and the interval of a - c holds the difference."""
-    same, other = (precision_gap(a, x, alternative="two-sided", ties=ties) for x in (b, c))
+    same, other = (precision_gap(a, x, alternative="two-sided") for x in (b, c))
     interval = of_precision_gap()
     limits = interval.limits(*(other[name] for name in interval.columns), level=0.95)
     return same["p_value"] <= 0.05, study.covers(*limits, differ)
 
 
-def some(rng, gold, scores, ties, wanted, differ):
+def some(rng, gold, scores, wanted, differ):
     """Return what some samples (sample, candidate) of three measures come to."""
     positives = int(gold.sum())
     size, freedom = len(scores[0]), min(positives, gold.size - positives) - 1
     one, *others = (study.ranking(x, np.broadcast_to(gold, x.shape)) for x in scores)
-    found = ap.influences(one, ties=ties)
+    found = ap.influences(one)
     error = np.sqrt(ap.area_spread(found.influence, found.gold, found.present).variance)
     given = error, np.full(size, freedom), np.full(size, positives), 0.95
     low, high = ap.ap_limits(found.value, found.corrected, *given)
     plain = ap.ap_limits(found.value, found.value, *given)
-    tested, differs = paired(one, *others, ties, differ)
+    tested, differs = paired(one, *others, differ)
     row = {
         "value": found.value, "low": low, "high": high, "plain": study.covers(*plain, wanted),
         "normal": np.abs(found.value - wanted) <= Z * error, "test": tested, "difference": differs,
@@ -295,8 +274,8 @@ def some(rng, gold, scores, ties, wanted, differ):
     if positives > MOST:
         return row
     with without():
-        tested, differs = paired(one, *others, ties, differ)
-        columns = precision_columns(one, level=0.95, ties=ties)
+        tested, differs = paired(one, *others, differ)
+        columns = precision_columns(one, level=0.95)
     limits = columns["ci_low"], columns["ci_high"]
     return row | {
         "variance": error**2, "without": study.covers(*limits, wanted),
@@ -304,30 +283,30 @@ def some(rng, gold, scores, ties, wanted, differ):
     }  # fmt: skip
 
 
-def run(positives, prevalence, quality, step, equal):
+def run(positives, prevalence, quality, step):
     rng = np.random.default_rng(1)
-    total, ties = round(positives / prevalence), TIES[equal]
+    total = round(positives / prevalence)
     size = positives / prevalence
     repetitions = 4_000 if size <= 3_000 else 1_500 if size <= 10_000 else 600
     resampled = 200 if size <= 1_000 else 0
     gold, most = np.arange(total) < positives, max(1, AT_ONCE // total)
-    wanted, better = (truth(q, positives / total, step, equal) for q in (quality, quality + 0.5))
+    wanted, better = (truth(q, positives / total, step) for q in (quality, quality + 0.5))
     found = []
     for start in range(0, repetitions, most):
         shape = min(most, repetitions - start), total
         scores = study.alike(rng, shape, [gold * q for q in (quality, quality, quality + 0.5)])
         if step:
             scores = [step * np.round(x / step) for x in scores]
-        row = some(rng, gold, scores, ties, wanted, wanted - better)
+        row = some(rng, gold, scores, wanted, wanted - better)
         drawn = np.full(shape[0], np.nan)
         for k in range(max(0, min(shape[0], resampled - start))):
-            drawn[k] = study.covers(*bootstrap(scores[0][k], gold, rng, ties), wanted)
+            drawn[k] = study.covers(*bootstrap(scores[0][k], gold, rng), wanted)
         found.append(pd.DataFrame({**row, "bootstrap": drawn}))
     table = pd.concat(found)
     share, mean = table.mean(), table["value"].mean()
     result = {
         "positives": positives, "prevalence": prevalence, "quality": quality, "step": step,
-        "equal": equal, "repetitions": repetitions,
+        "repetitions": repetitions,
         "se": stats.binom(repetitions, 0.95).std().round(4) / repetitions,
         "truth": wanted, "mean": mean,
         "logit_covers": study.covers(table["low"], table["high"], wanted).mean(),
@@ -348,43 +327,33 @@ def run(positives, prevalence, quality, step, equal):
 
 def average_precision_rows():
     """Coverage of intervals of average precision, and the size of its paired test."""
-    names = "positives", "prevalence", "quality", "step", "equal"
+    names = "positives", "prevalence", "quality", "step"
     for setting in study.settings("average_precision", *names):
         yield run(*setting)
 
 
-def unpaired(sizes, quality, kind, repetitions=4_000):
+def unpaired(sizes, quality, repetitions=4_000):
     options = AreaOptions(
-        kind=kind, test="t", adjust=None, alternative="two-sided", alpha=0.05, level=0.95
+        kind="roc", test="t", adjust=None, alternative="two-sided", alpha=0.05, level=0.95
     )
-    first, second = sizes
-    result = {"first": str(first), "second": str(second), "quality": quality, "kind": kind}
-
-    def sample(rng, positive, negative, quality):
-        gold = np.arange(positive + negative) < positive
-        score = gold * quality + rng.normal(size=(repetitions, gold.size))
-        return sample_area(study.ranking(score, gold), kind=kind)
-
-    def wanted(positive, negative, quality):
-        if kind == "roc":
-            return float(special.ndtr(quality / np.sqrt(2.0)))
-        return truth(quality, positive / (positive + negative))
-
-    def asked(rng, name, better):
-        a, b = sample(rng, *first, quality), sample(rng, *second, quality + better)
-        cells = {column: np.stack([a[column], b[column]]) for column in a}
-        found = compare_samples(cells, study.PAIR, ["first", "second"], options)
-        truly = wanted(*first, quality) - wanted(*second, quality + better)
-        result[f"covers{name}"] = study.held(found, truly)
-        if not better:
-            result[f"errs{name}"] = study.rejected(found)
-
+    result = {"first": str(sizes[0]), "second": str(sizes[1]), "quality": quality}
     rng = np.random.default_rng(1)
-    asked(rng, "", 0.0)
-    asked(rng, "_other", 0.5)
-    if kind == "ap":
-        with without():
-            asked(np.random.default_rng(1), "_without", 0.0)
+    for name, better in (("", 0.0), ("_other", 0.5)):
+        parts = []
+        for number, ((positive, negative), more) in enumerate(
+            zip(sizes, (0.0, better), strict=True)
+        ):
+            gold = np.arange(positive + negative) < positive
+            score = gold * (quality + more) + rng.normal(size=(repetitions, gold.size))
+            part = pd.DataFrame(sample_area(study.ranking(score, gold)))
+            part.insert(0, "measure", np.arange(repetitions))
+            part.insert(0, "sample", number)
+            parts.append(part)
+        found = compare_samples(pd.concat(parts, ignore_index=True), options)
+        true = special.ndtr(np.array([quality, quality + better]) / np.sqrt(2.0))
+        result[f"covers{name}"] = study.held(found, float(true[0] - true[1]))
+        if not better:
+            result["errs"] = study.rejected(found)
     return result
 
 
@@ -395,5 +364,4 @@ def unpaired_rows():
         ((50, 200), (20, 80)),
     ):  # fmt: skip
         for quality in (0.0, 1.0, 2.0):
-            for kind in ("roc", "ap"):
-                yield unpaired(sizes, quality, kind)
+            yield unpaired(sizes, quality)

@@ -33,7 +33,7 @@ def items(values, cluster=None, strata=None, average="macro", *, seeds=False):
     """Return the inner form of scores (system, seed, item)."""
     full = np.stack([values, np.ones_like(values)], axis=-1)
     labels = list(range(values.shape[1])) if seeds else None
-    beside = ItemDesign(cluster, strata, average, labels, "raise")
+    beside = ItemDesign(cluster, strata, labels, Roles(average=average))
     names = list(range(len(values)))
     return crossed(full, np.ones(values.shape[:2], bool), METRIC, names, cluster, beside)
 
@@ -79,21 +79,21 @@ def plans(samples):
         needed = items_for(0.1, error, n)
         power = share(trained, 2, 1, needed, [0, 0], 0.1)
         yield "needed_items", f"{needed} items from {n}", power
-    known = 0.5 / 20.0, 400
+    known = {"gain_se": 0.5 / 20.0, "n_items": 400}
     for seeds in (2, 3, 5):
         parts = {"gain_se_seeds": 0.03 * np.sqrt(2.0 / seeds), "n_seeds": seeds}
-        power = share(trained, 2, seeds, 400, [0.03] * 2, gain_of(*known, **parts), seeds=True)
+        power = share(trained, 2, seeds, 400, [0.03] * 2, gain_of(known | parts), seeds=True)
         yield "detectable_gain", f"400 items, {seeds} seeds", power
     parts = {"gain_se_seeds": 0.03 * np.sqrt(2.0 / 3.0), "n_seeds": 3}
-    needed = items_for(0.15, *known, **parts)
+    needed = items_for(0.15, known | parts)
     power = share(trained, 2, 3, needed, [0.03] * 2, 0.15, seeds=True)
     yield "needed_items", f"{needed} items, 3 seeds", power
-    needed = rankeval_pd.needed_seeds(0.1, *known, **parts)
+    needed = rankeval_pd.needed_seeds(0.1, known | parts)
     power = share(trained, 2, needed, 400, [0.03] * 2, 0.1, seeds=True)
     yield "needed_seeds", f"400 items, {needed} seeds", power
     for groups in (12, 40):
         error = np.sqrt((0.25 + 0.25 / 10) / groups)  # clusters' and items' sd of .5
-        gain = gain_of(error, 10 * groups, n_groups=groups)
+        gain = gain_of({"gain_se": error, "n_items": 10 * groups, "n_groups": groups})
         power = share(clustered, groups, gain, cluster=np.repeat(np.arange(groups), 10))
         yield "detectable_gain", f"{groups} clusters of 10", power
     for n, differ, gain in ((100, 0.3, 0.12), (1_000, 0.1, 0.03), (1_000, 0.4, 0.05)):
@@ -116,7 +116,7 @@ def ranks(samples):
         told = []
         for k in range(samples):
             data = items(trained(rng, systems, seeds, n, sds), seeds=True)
-            rows = ranks_by_draws(data, replace(options, seed=k), "simultaneous")
+            rows = ranks_by_draws(data, replace(options, seed=k))
             rows[GROUP] = np.zeros(data.n_systems, dtype=int)
             table = ranked_systems(rows, how=options, over_all=False)
             told.append(bool((table["rank_low"] > 1).any()))
@@ -333,7 +333,7 @@ def scores(samples):
             rng = np.random.default_rng([9, n, number, sample])
             items = of_mean(draw(rng, (8, n)))
             options = asked_skewed(sample, skewness=True, adjust="max-t")
-            found = ranks_by_draws(items, options, "simultaneous")
+            found = ranks_by_draws(items, options)
             missed = _misses(found["ci_low_alone"], found["ci_high_alone"], mean)
             held["alone"] += (~missed).tolist()
             missed = _misses(found["ci_low"], found["ci_high"], mean)

@@ -120,9 +120,10 @@ def drawn(n_clusters, sizes, icc, strength, gain=0.0):
         if not 1 < gold.sum() < len(data) - 1:
             continue
         a, b = (roc_areas.placements(study.ranking(data[name].to_numpy(), gold)) for name in "ab")
+        apart = a._replace(value=a.value - b.value, influence=a.influence - b.influence)
         found = [
             spread_of(values, cluster, warned="", alone=alone)
-            for values, alone in ((a, True), (a, False), (b, False), (a.minus(b), False))
+            for values, alone in ((a, True), (a, False), (b, False), (apart, False))
         ]
         parts.append([
             (area, x.variance, x.freedom, x.positive, x.negative, x.moved)
@@ -162,7 +163,7 @@ def area_setting(n_clusters, sizes, icc, strength):
     own, a, b, gap = (roc_areas.AreaSpread(*x[1:5], n_groups=groups) for x in which)
     areas = which[0, 0], which[2, 0]
     alone = areas[0], *roc_areas.newcombe_limits(areas[0], own, 0.95), none
-    counts = tuple(roc_areas.unseen_counts(x, n_clusters) for x in which[3, 3:5])
+    counts = tuple(np.minimum(x, np.sqrt(x * n_clusters)) for x in which[3, 3:5])
     variances = a.variance, b.variance, gap.variance
     limits = roc_areas.area_difference_limits(
         areas, variances, gap.freedom, counts, 0.95, which[3, 5]
@@ -382,7 +383,7 @@ def areas(a, cluster):
 def compared_areas(a, b, cluster, of):
     """Return the differences of area and average precision, their limits and p-values."""
     roc = area_differences.roc_gap(a, b, cluster, test="t", alternative="two-sided")
-    ap = precision_gap(a, b, cluster, alternative="two-sided", ties="blocks")
+    ap = precision_gap(a, b, cluster, alternative="two-sided")
     result = {}
     for call, found, interval in (
         ("compare_area", roc, area_differences.OF_ROC_GAP),
@@ -489,7 +490,7 @@ def population():
     frame = pd.DataFrame(
         {"query": np.repeat(np.arange(QUERIES), DEPTH), "a": score.ravel(), "gold": gold.ravel()}
     )
-    return per_query(frame, ["P@10", "AP"], ties="shared", wide=True)
+    return per_query(frame, ["P@10", "AP"], ties="expected", wide=True)
 
 
 def query_means_rows():

@@ -11,7 +11,7 @@ from rankeval_pd.curves.areas import of_precision_gap, precision_gap
 from rankeval_pd.lists.groups import ListPair, difference
 from rankeval_pd.stats import two_by_two
 from rankeval_pd.stats.differences import (
-    DIFFERENCE_INTERVALS,
+    corrected_score,
     difference_score,
     paired_p,
     paired_score,
@@ -126,7 +126,7 @@ def areas(
         interval = area_differences.OF_ROC_GAP
     else:
         margin = -np.subtract(*(truth(q, n / (n + others)) for q in quality))
-        found = precision_gap(*rankings, alternative="greater", ties="blocks")
+        found = precision_gap(*rankings, alternative="greater")
         interval = of_precision_gap()
     # above the margin where p is at most ALPHA
     low, _ = interval.limits(*(found[x] for x in interval.columns), level=1.0 - 2.0 * ALPHA)
@@ -191,8 +191,6 @@ P_VALUES = {
     "fisher": lambda *table: two_by_two.fisher_test(*table).p_value,
     "midp": lambda *table: two_by_two.fisher_test(*table).p_mid,
     "mcnemar": two_by_two.mcnemar_test,
-    "boschloo": two_by_two.boschloo,
-    "score": two_by_two.score_test,
 }
 SIZES = (5, 10, 20, 50, 100, 500)
 REGIONS = (5, 10, 20, 50)
@@ -254,15 +252,12 @@ GRID = np.unique(np.concatenate([np.linspace(0.0, 1.0, 101), ENDS, 1.0 - ENDS]))
 EQUAL_SIZES = (*range(1, 11), 12, 14, 17, 20, 25, 30, 40, 50, 60, 75, 100)
 
 
-def limits(ci, size, level):
+def limits(size, level):
     """Return the limits of all tables as compare has them, and Fisher's p-values."""
     a, b = np.meshgrid(np.arange(size + 1), np.arange(size + 1), indexing="ij")
     n = np.full(a.shape, size)
-    low, high = DIFFERENCE_INTERVALS[ci](a, n, b, n, level)
     p = fisher_test(a, n, b, n, "two-sided").p_value
-    if ci == "score":
-        low, high = agree_with_test(low, high, p, "two-sided", level)
-    return low, high, p
+    return *agree_with_test(*corrected_score(a, n, b, n, level), p, "two-sided", level), p
 
 
 def pair_coverage(low, high, size):
@@ -276,12 +271,12 @@ def pair_coverage(low, high, size):
 
 
 def differences_rows():
-    """Coverage of intervals of the difference of two regions of equal size, by enumeration."""
-    for level, size, ci in product((0.9, 0.95, 0.99), EQUAL_SIZES, DIFFERENCE_INTERVALS):
-        low, high, p = limits(ci, size, level)
+    """Coverage of the interval of the difference of two regions of equal size, by enumeration."""
+    for level, size in product((0.9, 0.95, 0.99), EQUAL_SIZES):
+        low, high, p = limits(size, level)
         held = pair_coverage(low, high, size)
         a, b = np.unravel_index(held.argmin(), held.shape)
         zero, rejected = (low <= 0) & (high >= 0), p <= 1 - level
-        yield (level, size, ci, held.min().round(4), GRID[a], GRID[b], held.mean().round(4),
+        yield (level, size, "score", held.min().round(4), GRID[a], GRID[b], held.mean().round(4),
                np.mean(high - low).round(4),
                int((~zero & ~rejected).sum()), int((zero & rejected).sum()))  # fmt: skip

@@ -1,4 +1,4 @@
-"""Size, power and coverage of ``compare(threshold=...)``, default calls."""
+"""Size, power and coverage of ``compare_thresholds``, default calls."""
 
 from itertools import product
 
@@ -6,7 +6,7 @@ import numpy as np
 from scipy import special, stats
 
 from rankeval_pd.stats import ranks
-from rankeval_pd.stats.differences import delta_method, overlap_difference
+from rankeval_pd.stats.differences import overlap_difference
 from rankeval_pd.stats.proportions import agree_with_test
 from rankeval_pd.stats.two_by_two import fisher_test
 from tests.simulations import study
@@ -36,11 +36,10 @@ def rows():
         rng, gold = np.random.default_rng([32, number]), np.arange(n) < positive
         cuts = stats.norm.ppf([specificity for _, specificity in rates])
         shifts = cuts + stats.norm.ppf([sensitivity for sensitivity, _ in rates])
-        ask = study.correlated(rng, gold, SAMPLES, shifts, RHO).rankeval.compare
+        ask = study.correlated(rng, gold, SAMPLES, shifts, RHO).rankeval.compare_thresholds
         above = dict(zip("ab", cuts, strict=True))
         found = {
-            name: ask("a", "b", threshold=above, **asked).isel(pair=0, cut=0)
-            for name, asked in ASKED.items()
+            name: ask("a", "b", above, **asked).isel(pair=0, cut=0) for name, asked in ASKED.items()
         }
         for name, table in found.items():
             true = truth(name, positive / n, *rates[0]) - truth(name, positive / n, *rates[1])
@@ -126,12 +125,9 @@ def sets_rows():
         tp = rng.binomial(n, rate)
         weight = n if sizes == "fixed" else np.broadcast_to(mean, n.shape)
         true = of_sets(weight * rate, weight)
-        size_a, size_b = n[0] + n[1], n[0] + n[2]
         p = fisher_test(tp[1], n[1], tp[2], n[2], "two-sided").p_value
-        weights = 1 / size_a - 1 / size_b, 1 / size_a, -1 / size_b
         bare = overlap_difference(tuple(tp), tuple(n), LEVEL)
         kinds = {
-            "delta": delta_method(tuple(tp), tuple(n), weights, of_sets(tp, n), LEVEL),
             "together": bare,
             "score": agree_with_test(*bare, p, "two-sided", LEVEL),
         }

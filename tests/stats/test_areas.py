@@ -121,18 +121,6 @@ def test_an_area_alone_has_a_part_of_the_variance_of_one_candidate_per_cluster()
 # ---- Average precision
 
 
-def test_without_ties_the_mean_over_orders_is_that_of_the_one_order():
-    rng = np.random.default_rng(4)
-    score, gold, here = rng.normal(size=(3, 40)), rng.random((3, 40)) < 0.3, rng.random(40) < 0.9
-    one, mean = (
-        areas.influences(Ranking.of(score, gold, here), ties=ties)
-        for ties in ("blocks", "expected")
-    )
-    assert_allclose(mean.value, one.value, rtol=1e-13)
-    assert_allclose(mean.corrected, one.corrected, rtol=1e-13)
-    assert_allclose(mean.influence, one.influence, rtol=1e-12, atol=1e-14)
-
-
 def test_influences_are_derivatives_by_the_weight_of_each_candidate():
     """Scikit-learn's weighted average precision, the numbers of both classes fixed."""
     rng = np.random.default_rng(6)

@@ -246,6 +246,14 @@ def test_quantiles_are_those_found_by_tails(ci, level):
         assert_allclose(1.0 - found, special.expit(-logits), rtol=3e-13, atol=2e-16)
 
 
+def test_logits_near_one_mirror_those_near_zero():
+    few = np.array([0.05, 0.1, 0.5, 1.0])
+    for tail in (0.25, 0.025, 5e-13):
+        near_0 = proportions.beta_logits(few, few, BetaTail((0.0, 1.0), tail, upper=False))
+        near_1 = proportions.beta_logits(few, few, BetaTail((1.0, 0.0), tail, upper=True))
+        assert_allclose(near_1, -near_0, rtol=1e-9)
+
+
 @pytest.mark.parametrize("level", [1e-300, 1 - 2**-53, 0.95])
 def test_each_limit_is_the_same_whatever_else_is_asked(level):
     tp = np.arange(0, 4000, dtype=np.int64)

@@ -7,9 +7,8 @@ import math
 from fractions import Fraction
 
 import numpy as np
-import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import mpf
 from numpy.testing import assert_allclose, assert_array_equal
@@ -19,7 +18,6 @@ from rankeval_pd.stats import random_model
 from rankeval_pd.stats.distributions import Finite, Infinite
 from rankeval_pd.stats.random_model import (
     _critical_path,
-    averaged_tails,
     boundary_probability,
     bounds,
     critical_counts,
@@ -27,7 +25,6 @@ from rankeval_pd.stats.random_model import (
     parametric_bound,
     simultaneous_p_values,
 )
-from tests.conftest import examples
 from tests.stats import exact
 
 # ---- Bounds of one list
@@ -175,7 +172,7 @@ def test_parametric_bound_solves_its_equation(p, prior):
 @pytest.mark.parametrize("p", [0.05, 1e-17, 1e-300])
 @pytest.mark.parametrize("prior", [0.01, 0.1862, 0.6])
 def test_parametric_bound_for_very_many(p, prior):
-    """A hundred thousand n, which go through a spline, against mpmath at a few of them."""
+    """A hundred thousand n, against mpmath at a few of them."""
     n = np.arange(1.0, 10**5 + 1.0)
     found = parametric_bound(p, n, prior)
     assert (np.diff(found) >= 0).all()
@@ -242,39 +239,20 @@ def boundaries(seed: int, total: int, positive: int) -> np.ndarray:
     return found
 
 
-@pytest.fixture(params=[True, False], ids=["jumps", "steps"])
-def either_way(request, monkeypatch):
-    """From one end of the boundary to the next, and from candidate to candidate."""
-    monkeypatch.setattr(random_model, "_jumps_cost_less", lambda *_: request.param)
-
-
-def check_orders(seed, total, positive):
+@pytest.mark.parametrize("seed", range(25))
+def test_every_order_counted(seed):
+    """All orders enumerated in fractions."""
+    rng = np.random.default_rng(seed)
+    total = int(rng.integers(1, 60))
+    positive = int(rng.integers(0, total + 1))
     asked = boundaries(seed, total, positive)
     found = crossing_probability(asked, Finite(total, positive))
     for row, p in zip(asked, found, strict=True):
         assert p == pytest.approx(float(exactly(row, total, positive)), rel=1e-13)
 
 
-@pytest.mark.parametrize("seed", range(25))
-def test_every_order_counted(seed, either_way):
-    """All orders enumerated in fractions."""
-    rng = np.random.default_rng(seed)
-    total = int(rng.integers(1, 60))
-    check_orders(seed, total, int(rng.integers(0, total + 1)))
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("shortest", [1, 3, 16])
-def test_stretches_of_many_rises_are_halved(shortest, monkeypatch):
-    """All orders counted: many rises, and few candidates of which any number may be positive."""
-    monkeypatch.setattr(random_model, "_SHORTEST_STRETCH", shortest)
-    monkeypatch.setattr(random_model, "_jumps_cost_less", lambda *_: True)
-    for seed in range(8):
-        check_orders(seed, 300, 130 + seed)
-
-
 @pytest.mark.parametrize("seed", range(10))
-def test_a_boundary_of_an_endless_sequence(seed, either_way):
+def test_a_boundary_of_an_endless_sequence(seed):
     asked = boundaries(seed, 40, 10 + seed)
     prior = (10 + seed) / 40
     found = crossing_probability(asked, Infinite(prior))
@@ -299,7 +277,7 @@ def test_no_boundary_is_never_reached_and_what_is_sure_always():
     ("level", "total", "positive"),
     [(1e-20, 300, 80), (1e-90, 500, 350), (1e-114, 700, 200), (1e-250, 900, 450)],
 )
-def test_tiny_probabilities(level, total, positive, either_way):
+def test_tiny_probabilities(level, total, positive):
     """All orders enumerated in integers."""
     population = Finite(total, positive)
     k = np.arange(1.0, total + 1.0)
@@ -311,7 +289,7 @@ def test_tiny_probabilities(level, total, positive, either_way):
 
 
 @pytest.mark.parametrize(("n_x", "n_y"), [(8, 12), (30, 50), (200, 37)])
-def test_smirnov_of_two_samples(n_x, n_y, either_way):
+def test_smirnov_of_two_samples(n_x, n_y):
     """Smirnov's test, whose statistic defines a different boundary."""
     total = n_x + n_y
     for seed in range(4):
@@ -329,7 +307,7 @@ def test_smirnov_of_two_samples(n_x, n_y, either_way):
 
 
 @pytest.mark.parametrize(("k", "count"), [(1000, 1), (5000, 464), (5000, 530), (1000, 40)])
-def test_what_nearly_every_ranking_reaches(k, count, either_way):
+def test_what_nearly_every_ranking_reaches(k, count):
     """One list in which hardly any ranking has fewer; a later list matters no more."""
     asked = np.full((2, 5102), np.inf)
     asked[:, k - 1] = count
@@ -439,92 +417,3 @@ def test_adjusted_p_values_in_any_order_of_the_lists():
         order = rng.permutation(40)
         found = simultaneous_p_values(log_p[order], tp[order], n[order], population)
         assert_allclose(found, wanted[order], rtol=1e-12)
-
-
-# ---- Averaged ties
-
-
-def _enumerated(scores: list[int], gold: list[bool], n: int) -> tuple[Fraction, Fraction]:
-    """Return P(mean count >= observed) and P(> observed) over all ways to place the labels."""
-
-    def mean_count(true: set[int]) -> Fraction:
-        last = sorted(scores, reverse=True)[n - 1]
-        above = [i for i, s in enumerate(scores) if s > last]
-        block = [i for i, s in enumerate(scores) if s == last]
-        taken = n - len(above)
-        inside = sum(i in true for i in block)
-        return sum(i in true for i in above) + Fraction(taken * inside, len(block))
-
-    observed = mean_count({i for i, g in enumerate(gold) if g})
-    every = [mean_count(set(c)) for c in itertools.combinations(range(len(scores)), sum(gold))]
-    at_least = Fraction(sum(x >= observed for x in every), len(every))
-    return at_least, Fraction(sum(x > observed for x in every), len(every))
-
-
-@pytest.mark.filterwarnings("ignore:gold=.*true positive:rankeval_pd.RankevalWarning")
-@given(st.integers(0, 10_000), st.integers(2, 9))
-@settings(max_examples=examples(25))
-def test_random_model_of_averaged_ties(seed, size):
-    """The exact law against all placements of the labels, in fractions."""
-    rng = np.random.default_rng(seed)
-    df = pd.DataFrame({"a": rng.integers(0, 3, size), "gold": rng.random(size) < 0.5})
-    df["gold"] = df["gold"].astype(bool)
-    found = df.rankeval(ties="expected", measures="a").random_test()
-    for row in found.itertuples():
-        ge, gt = _enumerated(df["a"].tolist(), df["gold"].tolist(), row.n)
-        assert row.p_value == pytest.approx(float(ge), rel=1e-11)
-        assert row.p_strict == pytest.approx(float(gt), rel=1e-11, abs=1e-15)
-        assert row.p_mid == pytest.approx(float(ge + gt) / 2, rel=1e-11)
-
-
-def test_random_model_of_averaged_ties_in_an_infinite_population():
-    """The sum over two independent binomials."""
-    z, above, size, taken = 0.3, 4, 6, 3
-    t0, t = np.meshgrid(np.arange(above + 1), np.arange(size + 1), indexing="ij")
-    law = stats.binom.pmf(t0, above, z) * stats.binom.pmf(t, size, z)
-    for tp_above, tp in ((0, 0), (2, 3), (4, 6), (1, 5)):
-        observed = tp_above * size + taken * tp
-        found = averaged_tails(above, tp_above, size, tp, np.array([taken]), Infinite(z))
-        count = t0 * size + taken * t
-        assert np.exp(found[0]) == pytest.approx(law[count >= observed].sum(), rel=1e-12)
-        assert np.exp(found[1]) == pytest.approx(law[count > observed].sum(), rel=1e-12, abs=1e-16)
-
-
-def test_averaged_ties_reach_far_tails():
-    """Against exact fractions at 1e-100, and the plain law where the block is taken whole."""
-    total, positive, above, size, taken = 2000, 200, 100, 30, 12
-    tp_above, tp = 80, 20
-    observed = tp_above * size + taken * tp
-    exact = Fraction(0)
-    for t in range(size + 1):
-        for t0 in range(above + 1):
-            rest = positive - t - t0
-            if t0 * size + taken * t >= observed and rest >= 0:
-                exact += (
-                    math.comb(size, t)
-                    * math.comb(above, t0)
-                    * math.comb(total - size - above, rest)
-                )
-    exact /= math.comb(total, positive)
-    found = averaged_tails(above, tp_above, size, tp, np.array([taken]), Finite(total, positive))
-    log_exact = math.log(exact.numerator) - math.log(exact.denominator)
-    assert log_exact < -150
-    assert found[0] == pytest.approx(log_exact, abs=1e-10)
-    whole = averaged_tails(above, tp_above, size, tp, np.array([size]), Finite(total, positive))
-    plain = Finite(total, positive).tails(np.array([100.0]), np.array([130.0]))
-    assert whole[0] == pytest.approx(plain.ge[0], rel=1e-11)
-
-
-@pytest.mark.parametrize("model", [Finite(60.0, 17.0), Infinite(0.3)])
-@pytest.mark.parametrize(
-    ("above", "tp_above", "size", "tp"),
-    [(0, 0, 60, 17), (9, 3, 40, 12), (20, 0, 7, 7), (5, 5, 12, 0)],
-)
-def test_all_lists_of_a_block_are_each_of_them(model, above, tp_above, size, tp):
-    """Together the tails are looked up, and one list alone computes its own."""
-    taken = np.arange(1, size + 1)
-    together = averaged_tails(above, tp_above, size, tp, taken, model)
-    for place, j in enumerate(taken):
-        alone = averaged_tails(above, tp_above, size, tp, np.array([j]), model)
-        assert together[0][place] == alone[0][0]
-        assert together[1][place] == alone[1][0]

@@ -19,7 +19,6 @@ import rankeval_pd
 from rankeval_pd.stats import ranking
 from rankeval_pd.stats.ranking import (
     Ranking,
-    again_in_groups,
     difference_spread,
     edge_precision,
     nbest_spread,
@@ -271,28 +270,7 @@ def test_normals_are_normal():
     assert abs((found[:, 1:] * found[:, :-1]).mean()) < 4 / np.sqrt(found.size)
 
 
-# ---- Copies: measures that rank alike, pairs that stand for others, groups that repeat
-
-
-def test_two_groups_with_the_same_candidates_are_copies():
-    score = np.tile(np.random.default_rng(0).normal(size=(2, 40)), 2)
-    number, label = np.repeat([0, 1], 40), np.tile(np.arange(40, dtype=np.uint64), 2)
-    assert again_in_groups(score, number, label).all()
-    assert again_in_groups(score, number, np.arange(80, dtype=np.uint64)).all()
-    half = np.where(np.arange(80) < 60, score, score[:, ::-1] + 1.0)
-    assert again_in_groups(half, number, label) is None
-
-
-@given(st.integers(0, 10_000), st.sampled_from([0, 1, 3]), st.integers(2, 30))
-def test_queries_of_the_same_documents_are_no_copies(seed, decimals, queries):
-    rng = np.random.default_rng(seed)
-    number = np.repeat(np.arange(queries), 20)
-    score = rng.normal(size=(2, number.size)).round(decimals)
-    label = np.tile(np.arange(20, dtype=np.uint64), queries)
-    assert again_in_groups(score, number, label) is None
-    alone = np.arange(number.size, dtype=np.uint64)
-    assert again_in_groups(score, number, alone) is None
-    assert again_in_groups(score * 0.0, number, label) is None
+# ---- Copies: measures that rank alike, pairs that stand for others
 
 
 @given(st.integers(0, 10_000), st.integers(10, 400))
@@ -374,7 +352,7 @@ def sorts(monkeypatch):
         ("difference_band", {"n": 100, "n_resamples": 99}, 1),
         ("compare", {"n": 100}, 1),
         ("compare", {"n": 100, "adjust": "max-t"}, 1),
-        ("compare", {"threshold": dict.fromkeys(MEASURES, 0.5)}, 0),
+        ("compare_thresholds", {"thresholds": 0.5}, 0),
         ("measure_ranks", {"kind": "roc"}, 1),
         ("crossovers", {"p": 0.05}, 1),
         ("choose_threshold", {"recall": 0.5}, 1),

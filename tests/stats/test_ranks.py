@@ -3,33 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from scipy import stats
 
 from rankeval_pd.decisions.ranks import RankOptions, adjusted_tests
 from rankeval_pd.stats import areas, ranks
 from rankeval_pd.stats.ranking import Ranking
-
-# ---- Ranks of resampled scores
-
-
-def test_who_ties_for_best_shares_it():
-    scores = np.array([[1.0, 2.0, 3.0, 0.0], [1.0, 2.0, 1.0, 4.0], [1.0, 0.0, 3.0, np.nan]])
-    low, high, best = ranks.resampled_ranks(scores, 0.95)
-    assert_allclose(best, np.array([1 / 3 + 1 / 2 + 1 / 2, 1 / 3 + 1 / 2 + 1, 1 / 3 + 1 / 2]) / 4)
-    assert_array_equal([low, high], [[1, 1, 1], [2, 3, 3]])
-
-
-def test_ranks_are_how_many_are_better():
-    rng = np.random.default_rng(5)
-    scores = rng.integers(0, 9, (12, 40)) / 7.0
-    scores[rng.random(scores.shape) < 0.1] = np.nan
-    low, high, _ = ranks.resampled_ranks(scores, 0.8)
-    known = np.where(np.isnan(scores), -np.inf, scores)
-    placed = 1 + (known[:, np.newaxis] < known - 1e-9).sum(axis=1)
-    assert_array_equal(low, np.quantile(placed, 0.1, axis=1, method="inverted_cdf"))
-    assert_array_equal(high, np.quantile(placed, 0.9, axis=1, method="inverted_cdf"))
-
 
 # ---- Pairs of areas
 

@@ -39,15 +39,12 @@ def counted(rank_a, rank_b, gold, n, **options):
     return np.array([np.concatenate(parts) for parts in zip(*found, strict=True)])
 
 
-@pytest.mark.parametrize("long", [np.inf, 0], ids=["in blocks", "one by one"])
 @given(rankings())
-def test_swapped_rankings(long, case):
+def test_swapped_rankings(case):
     rank_a, rank_b, gold = case
     n = np.arange(1, rank_a.size + 1)
     drawn = ranking.coins(ranking.by_position(rank_a.size), 5, 0, 7).T.astype(bool)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(swaps, "_LONG", long)
-        found = counted(rank_a, rank_b, gold, n, n_resamples=7, seed=5)
+    found = counted(rank_a, rank_b, gold, n, n_resamples=7, seed=5)
     wanted = [plain(rank_a, rank_b, gold, swap, n) for swap in drawn]
     assert found.transpose(1, 2, 0).tolist() == [[list(row) for row in x] for x in wanted]
 
@@ -110,12 +107,10 @@ def test_the_smallest_p_value_is_one_in_draws_plus_one():
     assert found.alone.tolist() == found.together.tolist() == [0.1]
 
 
-@pytest.mark.parametrize("long", [np.inf, 0], ids=["in blocks", "one by one"])
 @pytest.mark.parametrize("far", [0.3, 6.0])
-def test_few_n_and_many_n_count_alike(monkeypatch, far, long):
-    """Windows around single n against the ranks of all; too narrow ones are widened."""
+def test_few_n_and_many_n_count_alike(monkeypatch, far):
+    """Windows around single n against walks; too narrow ones are widened."""
     monkeypatch.setattr(swaps, "_FAR", far)
-    monkeypatch.setattr(swaps, "_LONG", long)
     rng = np.random.default_rng(7)
     quality = rng.normal(size=900)
     a, b = ((-quality - rng.normal(size=900)).argsort().argsort() + 1 for _ in "ab")
@@ -150,23 +145,3 @@ def test_enough_swaps():
     found = {tests: swaps.enough_swaps(tests, 0.05) for tests in (0, 1, 6, 28, 66, 250, 1000)}
     assert found == {0: 999, 1: 999, 6: 1199, 28: 5599, 66: 9999, 250: 9999, 1000: 39_999}
     assert swaps.least_swaps(28, 0.05) == 559
-
-
-# ---- Sums of swapped ranks
-
-
-@pytest.mark.parametrize("most", [3, 25])
-def test_sums_of_swapped_ranks(most):
-    """Beside swaps one by one, and the lists that they make."""
-    rng = np.random.default_rng(most)
-    a, b, gold = rng.permutation(25) + 1, rng.permutation(25) + 1, rng.random(25) < 0.4
-    keys = ranking.by_position(25)
-    n = np.arange(1, most + 1)
-    weight = np.zeros(26)
-    weight[: most + 1] = np.append(
-        np.cumsum((1.0 / n)[::-1])[::-1][:1], np.cumsum(1.0 / n[::-1])[::-1]
-    )
-    found = swaps.Swaps(a, b, gold, keys, n_resamples=70, seed=5).sums(weight, most)
-    for draw, swap in enumerate(ranking.coins(keys, 5, 0, 70).T.astype(bool)):
-        counts = np.array(plain(a, b, gold, swap, n))
-        assert found[draw] == pytest.approx(((counts[:, 2] - counts[:, 3]) / n).sum(), abs=1e-12)

@@ -14,7 +14,6 @@ EVENTS = {  # of a resampled gain, at a gain
     "recentred": lambda drawn, gain: drawn >= 2 * gain,
     "strict": lambda drawn, gain: drawn > 2 * gain,
     "zero": lambda drawn, gain: drawn <= 0,
-    "bias-corrected": lambda drawn, gain: drawn - drawn.mean() >= gain,
 }
 
 

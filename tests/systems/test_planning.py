@@ -14,7 +14,9 @@ from rankeval_pd.stats import differences, two_by_two
 from tests.conftest import examples
 from tests.systems.conftest import trained
 
-PARTS = {"gain_se_seeds": 0.03 * np.sqrt(2.0 / 3.0), "n_seeds": 3}
+PILOT = {
+    "gain_se": 0.025, "n_items": 400, "gain_se_seeds": 0.03 * np.sqrt(2.0 / 3.0), "n_seeds": 3
+}  # fmt: skip
 
 # ----------------------------------------------------------------------------- plans without seeds
 
@@ -22,9 +24,8 @@ PARTS = {"gain_se_seeds": 0.03 * np.sqrt(2.0 / 3.0), "n_seeds": 3}
 def test_detectable_gain_and_needed_items_agree():
     ask = {"power": 0.9, "alpha": 0.01}
     for alternative, tail in (("two-sided", 0.005), ("greater", 0.01)):
-        gain = rankeval_pd.detectable_gain(
-            0.3, 1000, n_items_new=2500, alternative=alternative, **ask
-        )
+        pilot = {"gain_se": 0.3, "n_items": 1000}
+        gain = rankeval_pd.detectable_gain(pilot, 2500, alternative=alternative, **ask)
         error = 0.3 * np.sqrt(0.4) * np.sqrt(2500 / 2499)
         power = stats.nct.sf(stats.t.isf(tail, 2499), 2499, gain / error)
         assert power == pytest.approx(0.9, abs=1e-5)
@@ -90,22 +91,19 @@ def test_power_with_seeds_is_that_of_the_test():
 def test_plans_take_rows_tables_and_parts():
     data = trained(systems=3)
     table = data.rankeval(seeds="seed").paired_bootstrap(details=True)
-    parts = {name: table[name].to_numpy() for name in ("gain_se_seeds", "n_seeds")}
-    errors, sizes = (table[name].to_numpy() for name in ("gain_se_items", "n_items"))
+    parts = {x: table[x].to_numpy() for x in ("n_items", "gain_se_seeds", "n_seeds")}
+    parts["gain_se"] = table["gain_se_items"].to_numpy()
     gains = rankeval_pd.detectable_gain(table)
-    assert gains.tolist() == rankeval_pd.detectable_gain(errors, sizes, **parts).tolist()
+    assert gains.tolist() == rankeval_pd.detectable_gain(parts).tolist()
     assert rankeval_pd.detectable_gain(table.iloc[1]) == gains[1]
-    assert (rankeval_pd.detectable_gain(table, n_seeds_new=10) < gains).all()
-    assert (rankeval_pd.detectable_gain(table, n_items_new=10_000) < gains).all()
+    assert (rankeval_pd.detectable_gain(table, n_seeds=10) < gains).all()
+    assert (rankeval_pd.detectable_gain(table, 10_000) < gains).all()
     assert rankeval_pd.needed_seeds(gains[0] * 0.9, table.iloc[0]) > 3
     assert rankeval_pd.needed_seeds(gains[0] * 1.001, table.iloc[0]) <= 3
     assert rankeval_pd.needed_items(gains[0] * 1.001, table.iloc[0]) <= 80
     pooled = data.rankeval(seeds="seed", seed_variance="pooled").paired_bootstrap(details=True)
     row = pooled.iloc[0]
-    alone = rankeval_pd.detectable_gain(
-        row["gain_se_items"], 80, gain_se_seeds=row["gain_se_seeds"], n_seeds=3
-    )
-    assert rankeval_pd.detectable_gain(row) < alone
+    assert rankeval_pd.detectable_gain(row) < rankeval_pd.detectable_gain({**row})
 
 
 def test_plans_of_rows_of_accuracy_use_its_test():
@@ -124,15 +122,14 @@ def test_plans_of_rows_of_accuracy_use_its_test():
 
 def test_a_plan_that_no_study_fulfils_is_refused():
     for ask, message in [
-        (lambda: rankeval_pd.needed_items(0.03, 0.025, 400, **PARTS),
+        (lambda: rankeval_pd.needed_items(0.03, PILOT),
          r"gain=0.03: with 3 seeds, no test set can detect .* Add seeds; needed_seeds"),
-        (lambda: rankeval_pd.needed_seeds(0.03, 0.025, 400, **PARTS),
+        (lambda: rankeval_pd.needed_seeds(0.03, PILOT),
          r"with 400 items, no number of seeds is sufficient. Add items; needed_items"),
         (lambda: rankeval_pd.needed_seeds(0.1, 0.025, 400), "variance between seeds is missing"),
-        (lambda: rankeval_pd.detectable_gain(0.1, 9, n_seeds=3), "gain_se_seeds and n_seeds"),
-        (lambda: rankeval_pd.detectable_gain(0.1, 9, **PARTS, n_seeds_new=1), "n_seeds_new=1"),
+        (lambda: rankeval_pd.detectable_gain(PILOT, n_seeds=1), "n_seeds=1: pass"),
         (lambda: rankeval_pd.detectable_gain(pd.Series({"gain": 1.0})), "details=True"),
-        (lambda: rankeval_pd.detectable_gain(pd.Series({"gain_se": 1.0}), 9), "a row or table"),
+        (lambda: rankeval_pd.needed_items(0.1, PILOT, 9), "a row or table"),
         (lambda: rankeval_pd.detectable_gain(0.3, 1000, power=80), "power=80 is outside"),
         (lambda: rankeval_pd.detectable_gain(0.3, 9, power=0.05), "0.05: .* must exceed alpha"),
         (lambda: rankeval_pd.needed_items(0.1, 0.3, 9, alternative="less"),

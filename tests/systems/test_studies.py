@@ -8,7 +8,6 @@ import pytest
 from scipy import stats
 
 import rankeval_pd
-from rankeval_pd.stats import gains as pair_studies
 from rankeval_pd.systems.studies import CALIBRATION_COLUMNS, PAPER_BINS, THRESHOLD_COLUMNS
 from tests.systems.conftest import OF_PAIRS
 
@@ -89,8 +88,6 @@ def test_a_two_sided_window_is_of_two_sided_p_values():
     pd.testing.assert_frame_equal(
         short.rankeval.gain_threshold(), one.drop(columns="threshold_all_pairs")
     )
-    with pytest.raises(ValueError, match=r"no columns 'n_items'.* details=True"):
-        short.rankeval.gain_threshold(n_items=10)
 
 
 def test_systems_drawn_with_replacement_written_out():
@@ -126,23 +123,12 @@ def test_drawn_systems_never_narrow_an_interval():
         assert row["ci_low"] == pytest.approx(0.025 ** (1 / 6))
 
 
-def test_other_sizes_by_the_square_root_law():
-    data = table([0.05] * 3, [1.0, 2.0, 3.0])
-    here, there = data.rankeval.gain_threshold(), data.rankeval.gain_threshold(n_items=400)
-    for name in ("threshold", "threshold_low", "threshold_all_pairs"):
-        assert there[name][0] == pytest.approx(here[name][0] / 2)
-
-
 def test_a_row_for_each_relation_and_group():
     data = table([0.05] * 4, [1.0, 2.0, 3.0, 4.0], relation=["same", "different"] * 2)
     found = data.rankeval.gain_threshold()
     assert list(found.columns) == list(THRESHOLD_COLUMNS)
     assert found["relation"].tolist() == ["same", "different"]
     assert found["n_pairs"].tolist() == [2, 2]
-    one = data.rankeval.gain_threshold(relation="different")
-    pd.testing.assert_frame_equal(one, found.iloc[1:].reset_index(drop=True))
-    with pytest.raises(KeyError, match=r"relation: no column 'sane'.*Did you mean 'same'"):
-        data.rankeval.gain_threshold(relation="sane")
     grouped = data.copy()
     grouped.insert(0, "domain", ["x", "x", "y", "y"])
     found = grouped.rankeval.gain_threshold()
@@ -161,10 +147,8 @@ def test_more_items_than_there_can_be(items):
 def test_odd_tables_of_pairs_and_options_of_thresholds_are_named(items):
     pairs = items.rankeval.paired_bootstrap(n_resamples=99).assign(relation="")
     for options, message in (
-        ({"n_items": [2, 3]}, "pass one whole number"), ({"n_items": np.nan}, "n_items=nan"),
-        ({"n_items": 1.5}, "n_items=1.5: pass one whole number"),
         ({"window": (0.06, 0.04)}, "window"), ({"window": (0.04, 2)}, "window"),
-        ({"window": "ab"}, "pass two p-values"), ({"window": 0.05}, "pass two p-values"),
+        ({"window": "ab"}, "pass 2 increasing"), ({"window": 0.05}, "pass 2 increasing"),
         ({"quantile": 10**400}, "quantile="),
     ):  # fmt: skip
         with pytest.raises((TypeError, ValueError), match=message):
@@ -172,7 +156,7 @@ def test_odd_tables_of_pairs_and_options_of_thresholds_are_named(items):
     for ask in (items.rankeval.gain_threshold, lambda: items.rankeval.calibration(items)):
         with pytest.raises(ValueError, match=r"no columns 'system_a'.*paired_bootstrap"):
             ask()
-    with pytest.raises(TypeError, match=r"'gain' in .* has dtype .*, but must be numeric"):
+    with pytest.raises(ValueError, match=r"the columns 'gain' of the table of pairs do not"):
         pairs.assign(gain="x").rankeval.gain_threshold()
     with pytest.raises(TypeError, match="higher_is_better=<NA>"):
         pairs.rankeval.calibration(items, higher_is_better=pd.NA)
@@ -181,7 +165,7 @@ def test_odd_tables_of_pairs_and_options_of_thresholds_are_named(items):
     for name in ("relation", "system_b", "gain"):
         twice = pd.concat([pairs, pairs[[name]]], axis=1)
         twice.attrs = pairs.attrs
-        with pytest.raises(ValueError, match=f"2 columns named '{name}'"):
+        with pytest.raises(ValueError, match=f"the columns '{name}' of the table"):
             twice.rankeval.calibration(items)
 
 
@@ -223,34 +207,25 @@ def test_expected_agreement_of_table_1():
     assert np.mean(expected - TABLE_1["printed"]) < 0.3 * lost.mean()
 
 
-@pytest.mark.parametrize("variance", [None, 0.36])
-def test_expected_agreement_is_the_share_of_replicates(variance):
-    """True gains under a prior, flat or around 0: those with p near .05 keep their sign."""
+def test_expected_agreement_is_the_share_of_replicates():
+    """True gains under a flat prior: those with p near .05 keep their sign."""
     rng = np.random.default_rng(5)
     size = 2_000_000
-    true = rng.uniform(-30, 30, size) if variance is None else 0.6 * rng.normal(size=size)
+    true = rng.uniform(-30, 30, size)
     here, there = (true + rng.normal(size=size) * s for s in (1.0, np.sqrt(100 / 60)))
     near = np.abs(here - stats.norm.isf(0.05)) < 0.02
-    part = 1.0 if variance is None else variance / (1.0 + variance)
     for other, signs in ((60, there), (np.inf, true)):
-        wanted = rankeval_pd.expected_agreement(0.05, 100, other, shrinkage=part)
+        wanted = rankeval_pd.expected_agreement(0.05, 100, other)
         assert np.mean(signs[near] > 0) == pytest.approx(wanted, abs=2.0 / np.sqrt(near.sum()))
-    if variance is not None:
-        found = pair_studies.shrinkage(here[:20_000], np.ones(20_000))
-        np.testing.assert_allclose(found, part, atol=0.02)
 
 
 def test_expected_agreement_at_the_limits():
     ask = rankeval_pd.expected_agreement
     assert ask(0.05, 100, np.inf) == pytest.approx(0.95)
     assert isinstance(ask(0.05, 1, 1), float)
-    assert ask([0.0, 0.05], 9, np.inf, shrinkage=0.0).tolist() == [0.5] * 2
     assert ask([0.0, 1.0], 9, 9).tolist() == [1.0, 0.0]
     assert np.isnan(ask(np.nan, 9, 9))
     assert ask(pd.Series([0.1, 0.2]), 100, np.inf).tolist() == pytest.approx([0.9, 0.8])
-    for wrong in (-0.1, 1.1, np.nan):
-        with pytest.raises(ValueError, match="shrinkage="):
-            ask(0.05, 9, 9, shrinkage=wrong)
     for arguments, message in (
         ((0.05, 100, 0), "n_items_other=0: .* or inf"),
         ((0.05, 0, 100), "n_items=0"),
@@ -261,12 +236,6 @@ def test_expected_agreement_at_the_limits():
             ask(*arguments)
     with pytest.raises(TypeError, match="p='small': pass numbers"):
         ask("small", 100, 100)
-
-
-def test_shrinkage_of_gains_that_are_noise():
-    assert pair_studies.shrinkage(np.array([0.1, -0.2]), np.ones(2)).tolist() == [0.0, 0.0]
-    assert pair_studies.shrinkage(np.array([2.0, 0.0]), np.array([1.0, 0.0])).tolist() == [0.6, 1.0]
-    assert np.isnan(pair_studies.shrinkage(np.array([np.nan]), np.array([1.0]))).all()
 
 
 # ------------------------------------------------------------------------------------- calibration
@@ -345,9 +314,9 @@ def test_calibration_keeps_the_metric_of_the_pairs():
     lost = here.rankeval.paired_bootstrap()
     lost.attrs = {}
     for keywords, lacking in (
-        ({}, "metric='mean' and higher_is_better=True"),
-        ({"metric": "mean"}, "Pass higher_is_better=True"),
-        ({"higher_is_better": True}, "Pass metric='mean',"),
+        ({}, "metric=... and higher_is_better=..."),
+        ({"metric": "mean"}, "Pass higher_is_better=..."),
+        ({"higher_is_better": True}, "Pass metric=..."),
     ):
         with pytest.raises(ValueError, match=f"lost its attrs.*{lacking}"):
             lost.rankeval.calibration(there, **keywords)
@@ -355,9 +324,7 @@ def test_calibration_keeps_the_metric_of_the_pairs():
         again = lost.rankeval.calibration(there, **keywords)
         pd.testing.assert_frame_equal(again, wanted, check_exact=True)
     pairs = here.rankeval.paired_bootstrap(metric=mean, n_resamples=99)
-    with pytest.raises(
-        ValueError, match=r"the function mean as the metric. For .* pass the same metric as"
-    ):
+    with pytest.raises(ValueError, match="does not record metric, because the metric is a"):
         pairs.rankeval.calibration(there)
     given = pairs.rankeval.calibration(there, metric=mean, bins=[0.001, 0.05, 0.3])
     assert given["n_pairs"].sum() > 0
@@ -365,31 +332,12 @@ def test_calibration_keeps_the_metric_of_the_pairs():
 
 def test_test_sets_of_a_population_are_of_all_pairs():
     ask = systems(8, items=60, count=4).rankeval.population_calibration
-    found = ask(30, n_test_sets=3, bins=[0.0, 1.0], prior="estimated")
+    found = ask(30, n_test_sets=3, bins=[0.0, 1.0])
     assert 0 < found["n_pairs"].item() <= 3 * 6
     assert 0.0 < found["expected_agreement"].item() < 1.0
     for role in ("by", "groups"):
         with pytest.raises(ValueError, match=f"{role}='s00'"):
             ask(30, **{role: "s00"})
-    with pytest.raises(ValueError, match="prior='guess' is not one of 'flat', 'estimated'"):
-        ask(30, prior="guess")
-
-
-@pytest.mark.full
-def test_nearly_equal_systems_agree_as_often_as_the_estimated_prior_says():
-    """Twelve systems whose gains are mostly noise; the same test sets for both priors."""
-    rng = np.random.default_rng(1)
-    ease, skill = rng.normal(size=(3000, 1)), 0.02 * rng.normal(size=12)
-    data = pd.DataFrame(rng.normal(size=(3000, 12)) + ease + skill > 0).add_prefix("s")
-    ask = {"n_items": 150, "n_test_sets": 14, "bins": [0.01, 0.2]}
-    flat, estimated = (
-        data.rankeval.population_calibration(**ask, prior=prior).iloc[0]
-        for prior in ("flat", "estimated")
-    )
-    assert flat["n_pairs"] == estimated["n_pairs"] > 150
-    assert flat["agreement"] == estimated["agreement"]
-    assert flat["expected_agreement"] - flat["agreement"] > 0.15
-    assert abs(estimated["expected_agreement"] - estimated["agreement"]) < 0.1
 
 
 # ------------------------------------------------------------------------------------ gain_by_size
@@ -405,16 +353,6 @@ def test_sizes_are_prefixes_in_the_order_of_the_rows():
         pd.testing.assert_frame_equal(same, wanted)
     thresholds = found.rankeval.gain_threshold()
     assert thresholds["size"].tolist() == [30, 90]
-
-
-def test_random_subsets_are_nested_and_do_not_depend_on_the_order_of_the_rows():
-    data = systems(9, items=90, count=4)
-    ask = {"draw": "random", "ci": "percentile"}
-    found = data.rankeval.gain_by_size([30, 60], **ask)
-    again = data.sample(frac=1, random_state=3).rankeval.gain_by_size([30, 60], **ask)
-    pd.testing.assert_frame_equal(found, again)
-    assert not found.equals(data.rankeval.gain_by_size([30, 60], ci="percentile"))
-    assert not found.equals(data.rankeval.gain_by_size([30, 60], **ask, rng=5))
 
 
 def test_so_many_items_of_each_domain():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from functools import partial
 
 import numpy as np
@@ -11,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, stats
-from statsmodels.stats.proportion import proportion_confint
 
 from rankeval_pd.stats import differences
 from tests.systems.conftest import agrees
@@ -24,11 +22,11 @@ def skewed(seed: int, n: int = 40) -> pd.DataFrame:
     return pd.DataFrame({"a": rng.exponential(1.0, n) + 0.3, "b": rng.normal(0.8, 0.1, n)})
 
 
-@pytest.mark.parametrize("kind", ["percentile", "basic", "BCa"])
+@pytest.mark.parametrize("kind", ["percentile", "basic"])
 def test_intervals_are_scipys(kind):
     data = skewed(3)
     d = (data["a"] - data["b"]).to_numpy()
-    found = data.rankeval.paired_bootstrap("a", "b", ci=kind.lower(), n_resamples=40_000).iloc[0]
+    found = data.rankeval.paired_bootstrap("a", "b", ci=kind, n_resamples=40_000).iloc[0]
     rng = np.random.default_rng(0)
     drawn = stats.bootstrap((d,), np.mean, n_resamples=40_000, method=kind, rng=rng)
     low, high = drawn.confidence_interval
@@ -36,17 +34,17 @@ def test_intervals_are_scipys(kind):
     assert limits == pytest.approx((low, high), abs=0.03 * (high - low))
 
 
-@pytest.mark.parametrize("kind", ["percentile", "basic", "bca"])
+@pytest.mark.parametrize("kind", ["percentile", "basic"])
 def test_the_exact_law_and_resamples_give_the_same_interval(kind):
     rng = np.random.default_rng(6)
     data = pd.DataFrame({"a": rng.integers(0, 9, 80), "b": rng.integers(0, 7, 80)})
     ask = partial(data.rankeval.paired_bootstrap, event="recentred", ci=kind, n_resamples=50_000)
-    exact, drawn = (ask("a", "b", method=m).iloc[0] for m in ("exact", "monte-carlo"))
+    exact, drawn = (ask("a", "b", method=m).iloc[0] for m in ("auto", "monte-carlo"))
     low, high = exact["ci_low"], exact["ci_high"]
     assert (drawn["ci_low"], drawn["ci_high"]) == pytest.approx(
         (low, high), abs=0.03 * (high - low)
     )
-    mirrored = ask("b", "a", method="exact").iloc[0]
+    mirrored = ask("b", "a").iloc[0]
     assert mirrored["ci_low"] == pytest.approx(-high, rel=1e-12)
 
 
@@ -105,40 +103,17 @@ def test_tangos_limits_are_where_the_score_test_rejects(cells, level):
     assert turned == pytest.approx((-high, -low), abs=1e-12)
 
 
-def test_newcombes_limits_are_the_published_ones():
-    """Newcombe (1998), table III: methods 10 and 8's neighbour, Tango's score interval (1998)."""
-    found = differences.paired_newcombe((36, 12, 2, 0), 0.95)
-    assert found == pytest.approx((0.0569, 0.3404), abs=5e-5)
-
-
-def test_newcombes_correlation_is_corrected_for_continuity():
-    """Newcombe's method 10, with statsmodels' Wilson limits, for counts 20, 12, 2 and 16."""
-    (low_a, high_a), (low_b, high_b) = (
-        proportion_confint(right, 50, method="wilson") for right in (32, 22)
-    )
-    phi = (20 * 16 - 12 * 2 - 50 / 2) / math.sqrt(32 * 18 * 22 * 28)
-    wanted = [
-        0.2 + sign * math.sqrt(x**2 - 2 * phi * x * y + y**2)
-        for sign, x, y in ((-1, 0.64 - low_a, high_b - 0.44), (1, high_a - 0.64, 0.44 - low_b))
-    ]
-    found = differences.paired_newcombe((20, 12, 2, 16), 0.95)
-    assert found == pytest.approx(wanted, rel=1e-12)
-
-
 def test_score_intervals_are_of_zero_and_one_only():
     rng = np.random.default_rng(3)
     right = pd.DataFrame(rng.random((50, 2)) < [0.7, 0.5], columns=["a", "b"])
     a, b = right.to_numpy().T
     cells = tuple(int(x.sum()) for x in (a & b, a & ~b, ~a & b, ~a & ~b))
-    for kind in ("tango", "newcombe"):
-        row = right.rankeval.paired_bootstrap("a", "b", ci=kind).iloc[0]
-        wanted = getattr(differences, {"newcombe": "paired_newcombe"}.get(kind, kind))(cells, 0.95)
-        assert row["p_value"] > 0.05  # where Newcombe's interval excludes 0
-        assert (row["ci_low"], row["ci_high"]) == pytest.approx((min(wanted[0], 0.0), wanted[1]))
-        with pytest.raises(ValueError, match=f"ci='{kind}' is an interval for paired proportions"):
-            (right * 2.5).rankeval.paired_bootstrap(ci=kind)
-    with pytest.raises(ValueError, match="ci='clopper-pearson' is an interval for a proportion"):
-        (right * 2.5).rankeval.system_ranks(ci="clopper-pearson")
+    row = right.rankeval.paired_bootstrap("a", "b", ci="tango").iloc[0]
+    wanted = differences.tango(cells, 0.95)
+    assert row["p_value"] > 0.05
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx((min(wanted[0], 0.0), wanted[1]))
+    with pytest.raises(ValueError, match="ci='tango' is an interval for paired proportions"):
+        (right * 2.5).rankeval.paired_bootstrap(ci="tango")
 
 
 def test_counts_say_of_right_and_wrong_what_their_sums_do():
@@ -163,20 +138,6 @@ def test_least_levels_of_intervals_by_signs():
             n_resamples=draws, level=5e-324, adjust=None
         )
         assert (table["ci_low"] <= table["ci_high"]).all()
-
-
-@pytest.mark.filterwarnings("ignore:20 items:rankeval_pd.RankevalWarning")
-def test_bca_limits_at_a_level_close_to_one():
-    """The whole of what was drawn: tails of 1e-16 have no resample."""
-    rng = np.random.default_rng(0)
-    df = pd.DataFrame({"x": [0.0, 1, 0.5, 0.75] * 5, "y": rng.random(20)})
-    options = {"method": "monte-carlo", "n_resamples": 99}
-    found, other = (
-        df.rankeval.paired_bootstrap(ci=ci, level=1 - 1e-16, **options).loc[0]
-        for ci in ("bca", "percentile")
-    )
-    limits = ["ci_low", "ci_high"]
-    assert found[limits].tolist() == pytest.approx(other[limits].tolist(), rel=1e-12)
 
 
 # -------------------------------------------------------- intervals agree with the p-value beside
@@ -225,6 +186,6 @@ def test_large_differences_of_one_sign_on_a_fine_lattice():
     """Their sum has few values, that of their random signs more than any memory holds."""
     lower = np.arange(40) % 9 / 4
     ask = pd.DataFrame({"lower": lower, "upper": lower + 1e6 + np.arange(40) % 7 / 8}).rankeval
-    for test in (ask.paired_bootstrap, ask.paired_permutation, ask.system_ranks):
-        found = test(n_resamples=999)
-        assert (found["p_value" if "p_value" in found else "p_best"] <= 1).all()
+    for test in (ask.paired_bootstrap, ask.paired_permutation):
+        assert (test(n_resamples=999)["p_value"] <= 1).all()
+    assert ask.system_ranks(n_resamples=999)["letters"].tolist() == ["a", "b"]

@@ -117,8 +117,7 @@ def test_what_wilcoxons_test_says_and_refuses():
     for keywords, message in (
         ({"groups": "doc"}, "supports only items in memory"),
         ({"metric": "sum"}, "supports only items in memory"),
-        ({"adjust": "max-t"}, "signed ranks have no t statistic"),
-        ({"margin": 0.1}, "only the test of means supports a margin"),
+        ({"adjust": "max-t"}, "without draws, the largest of several"),
     ):
         with pytest.raises(ValueError, match=message):
             few.rankeval(measures=list("abc")).paired_permutation(test="wilcoxon", **keywords)

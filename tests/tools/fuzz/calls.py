@@ -46,11 +46,11 @@ COLUMNS: dict[str, list[Any]] = {  # of tied candidates
     "groups": ["half"], "key": ["ident"], "label": ["ident"], "lower_is_better": ["b", True],
     "exclude": [["c", "half", "ident"]], "gold": ["other", ["gold", "other"]], "strata": ["half"],
     "measures": ["a", ["a", "b"], MEASURES], "baseline": ["a"], "positive": [1], "min_grade": [1],
-    "n_judged": [50], "margin": [0.05, 0.2], "n_items_new": [900], "pool": ["all", 10],
+    "n_judged": [50], "margin": [0.05, 0.2], "pool": ["all", 10],
 }  # fmt: skip
 VALUES: dict[str, list[Any]] = {
     "n_resamples": [19, 99, 200], "n_test_sets": [2, 3], "n_items": [2, 10, 50], "n_keys": [4],
-    "contiguous": [1, 2, 5], "window": [2, 4, 400], "windows": [4, [5, 10]], "n_seeds": [3],
+    "window": [2, 4, 400], "windows": [4, [5, 10]], "n_seeds": [3],
     "phi": [1.0, 1.7, 1e6], "power": [0.5, 0.9], "overlap": [10, 0.4], "decimals": [2, 3],
     "rng": [0, 7, 2**64, None], "level": SHARES, "alpha": SHARES, "p": SHARES,
 }  # fmt: skip
