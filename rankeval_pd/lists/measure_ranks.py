@@ -320,7 +320,7 @@ def area_tests(task: RankingTask) -> tuple[dict[str, AnyArray], dict[str, FloatA
     heads=True,
     clusters=True,
     short="measure n value ci_low ci_high rank_low rank_high letters",
-    details="rank tied_for_best tied undecided ci_low_alone ci_high_alone",
+    details="rank tied_for_best tied ci_low_alone ci_high_alone",
     layout="measure n",
     interval="clopper-pearson",
 )
