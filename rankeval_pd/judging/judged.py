@@ -24,7 +24,15 @@ from rankeval_pd.roles import (
     find_gold,
     frame_column,
 )
-from rankeval_pd.stats import AnyArray, BoolArray, FloatArray, IntArray, Ranking, fisher_test
+from rankeval_pd.stats import (
+    AnyArray,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Ranking,
+    fisher_test,
+    silent_division,
+)
 from rankeval_pd.stats import judged as judged_sums
 from rankeval_pd.stats.judged import (
     MOST_STRATA,
@@ -292,7 +300,7 @@ class _Table(NamedTuple):
         """Return Fisher's p-value for tables far from the mean, and 1 for other tables."""
         judged, size, judged_else, size_else = self.counts
         total, drawn = size + size_else, judged + judged_else
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with silent_division():
             share = size / total
             spread = drawn * share * (1 - share) * (total - drawn) / (total - 1)
             far = np.abs(judged - drawn * share) / np.sqrt(spread) > _NEAR

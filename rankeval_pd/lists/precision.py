@@ -59,6 +59,7 @@ from rankeval_pd.stats import (
     level_of_each,
     nbest_regions,
     nbest_spread,
+    silent_division,
     z_of,
 )
 
@@ -274,7 +275,7 @@ def rates_of(
 
     ``drawn_from`` are the candidates from which a random list is drawn.
     """
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         precision = np.true_divide(tp, n)
         chance = np.true_divide(drawn_from.positive, drawn_from.total)
         return {

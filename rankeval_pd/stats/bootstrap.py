@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankeval_pd.stats import items as resamples
-from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray, silent_division
 from rankeval_pd.stats.items import ADJUSTMENTS, Items, PairOptions, Score, exact_total
 
 # -------------------------------------------------------------------------------------------------
@@ -537,7 +537,7 @@ def gradients(sums: FloatArray, score: Score) -> FloatArray:
         up[..., k] += step
         down[..., k] -= step
         width = up[..., k] - down[..., k]
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with silent_division():
             result[..., k] = np.where(width > 0.0, (score(up) - score(down)) / width, 0.0)
     return result
 

@@ -28,7 +28,7 @@ from rankeval_pd.stats.items import (
     swaps_every,
 )
 from rankeval_pd.stats.proportions import held_back_t, t_of, transformed, widened_by_skewness
-from rankeval_pd.stats.two_by_two import paired_tails
+from rankeval_pd.stats.two_by_two import paired_tails, rejects
 
 # ---- Tests of pairs, for which :mod:`rankeval_pd.decisions.gains` decides, and their exact laws
 
@@ -166,7 +166,7 @@ def as_p_says(
     ``near``.
     """
     low, high = found
-    rejected = p_two_sided <= (1.0 - options.two_tailed) * (1.0 + 1e-12)
+    rejected = rejects(p_two_sided, 1.0 - options.two_tailed)
     if not rejected:
         return min(low, 0.0), max(high, 0.0)
     if gain > 0.0 and low <= 0.0:
