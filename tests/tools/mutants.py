@@ -120,9 +120,6 @@ SEEDED = {
         ("not (down & apart).any()", "True"),
         ("-1 if low == high else", "place if low == high else"),
         ("low, high = high, low", "pass"),
-        ("and chance <= 0.1", ""),
-        ("and chance * number.size <= 0.5", ""),
-        ("return np.asarray(count[where] > 1)", "return np.asarray(count[where] > 2)"),
         ("(listed + 2.0) / (n + 4.0)", "(listed + 1.0) / (n + 2.0)"),
         ("beyond * (precision - edge) ** 2", "(precision - edge) ** 2"),
         ("half = np.maximum(20, ", "half = np.maximum(10, "),
@@ -288,9 +285,6 @@ SEEDED = {
     ("gains.py", "stats/gains systems/studies systems/planning"): [
         ("below <= tail), np", "below < 2.0 * tail), np"),
         ("float(ordered[first[-1]])", "float(ordered[first[0]])"),
-        ("np.sqrt(b + np.true_divide(n_items,", "np.sqrt(1.0 + np.true_divide(n_items,"),
-        ("ndtr(b * z / noise)", "ndtr(z / noise)"),
-        ("gains[known] ** 2 - errors[known] ** 2", "gains[known] ** 2"),
         ("running >= quantile * total", "running > quantile * total + 1e-9"),
         ("counts[:, pairs[:, 0]] * counts", "counts[:, pairs[:, 0]] + counts"),
     ],
@@ -315,9 +309,7 @@ SEEDED = {
         ("np.log2(second[some] / first[some])", "np.log2(first[some] / second[some])"),
     ],
     ("differences.py", "stats/proportions stats/differences"
-     " systems/tests_intervals::test_tangos_limits_are_where_the_score_test_rejects"
-     " systems/tests_intervals::test_newcombes_limits_are_the_published_ones"
-     " systems/tests_intervals::test_newcombes_correlation_is_corrected_for_continuity"): [
+     " systems/tests_intervals::test_tangos_limits_are_where_the_score_test_rejects"): [
         ("np.hypot(a - low_a, high_b - b)", "np.hypot(a - low_a, b - low_b)"),
         ("step = 0.25 * (np.true_divide", "step = 0.5 * (np.true_divide"),
         ("y**2 - 2.0 * correlation * x * y", "y**2 - correlation * x * y"),
@@ -325,8 +317,6 @@ SEEDED = {
         ("x * gap * (1.0 - gap) / total", "x * gap * (1.0 + gap) / total"),
         ("linear * linear - 8.0 * n * constant", "linear * linear - 4.0 * n * constant"),
         ("n * (2.0 * share + delta * (1.0 - delta))", "n * (2.0 * share - delta * (1.0 - delta))"),
-        ("covered - n / 2.0, 0.0)", "covered, 0.0)"),
-        ("- 2.0 * phi * below[0]", "+ 2.0 * phi * below[0]"),
     ],
     ("differences.py", "decisions/verdicts_margins"): [
         ("return np.maximum(not_worse", "return np.minimum(not_worse"),
@@ -419,12 +409,6 @@ SEEDED = {
         ("n * (size @ size) <=", "n * (size @ size) >"),
         ("p <= _MOVES / len(pairs)", "p > _MOVES / len(pairs)"),
         ("z.T / 2.0", "z.T"),
-    ],
-    ("item_gains.py", "systems/tests_designs systems/tests systems/tests_families"
-     " systems/tests_ranks systems/tests_intervals"): [
-        ("variance = (self.items.seeds.error[self.pairs] ** 2).sum(axis=1)",
-         "variance = self.items.seeds.error[self.pairs].sum(axis=1) ** 2"),
-        ("items.sign * scores + self.trained, errors", "items.sign * scores, errors"),
     ],
     ("item_gains.py", "systems/tests_designs systems/planning systems/tests_wilcoxon"
      " systems/tests_intervals systems/tests_ranks"): [
@@ -642,7 +626,6 @@ SEEDED = {
      " lists/measure_ranks decisions/verdicts::test_rows_of_areas_agree_with_themselves"): [
         ("areas.freedom_of(parts[:2], sizes)", "areas.freedom_of(parts[1:], sizes)"),
         ("] - theta[pairs[:, 1]], items.n_items - 1", "] - theta[pairs[:, 1]], items.n_items - 0"),
-        ("(values[a] - values[b]).std(axis=1, ddof=1)", "(values[a] - values[b]).std(axis=1)"),
         ("max(critical_value(drawn, level), alone)", "alone"),
     ],
     ("ranks.py", "lists/acceptance"): [
@@ -664,19 +647,13 @@ SEEDED = {
         ("law.tail(total // unit), law.tail(-total", "law.tail(total // unit), law.tail(total"),
         ("(count + 1) // 2)", "(count + 3) // 2)"),
         ("n * (n + 1) // 2 + 1 - first", "n * (n + 1) // 2 - first"),
-        ("kurtosis / 24.0", "kurtosis"),
     ],
     ("ranks.py", "stats/bootstrap stats/ranks stats/families"
      " systems/tests_ranks::test_ranks_by_hand"
      " systems/tests_families::test_letters_ranks_and_pairs_say_the_same"
      " systems/tests::test_the_mirror_image_of_errors_has_the_same_ranks_and_calibration"): [
-        ("wins = (known[k] >= top)", "wins = (known[k] > top + 2 * room)"),
-        ("float((wins / winners).mean())", "float(wins.mean())"),
-        ("np.argmax(share > tail)", "np.argmax(share > 2.0 * tail)"),
-        ("1)\n    tail = (1.0 - level) / 2.0", "1)\n    tail = 1.0 - level"),
         ("np.minimum(lowest, alone[0])", "np.maximum(lowest, alone[0])"),
         ("shared = draws.items.n_systems * options.n_alike", "shared = options.n_alike"),
-        ("known > known[k] + room", "known > known[k] - 1.0 - room"),
     ],
     ("queries.py", "queries/per_query"): [
         ("np.where(negative, bits, ~(bits", "np.where(negative, ~bits, ~(bits"),
@@ -708,23 +685,13 @@ SEEDED = {
         ("_LEAST_PLAIN_TAIL = 0.01", "_LEAST_PLAIN_TAIL = 1e-14"),
         ("0.9 * spread * _least_step(of_items)", "9.0 * spread * _least_step(of_items)"),
         (", self.multiples, self.multiples) - total**2", ", self.multiples, self.multiples)"),
-        ("> smallest[:, np.newaxis], sizes, np.inf)", ">= smallest[:, np.newaxis], sizes, np.inf)"),
-        ("result[several] = a < least", "result[several] = smallest[several] > least"),
         ("_ROUNDING = 1e-12", "_ROUNDING = 0.0"),
         ("float(self.chances[-1] ** self.n)", "float(self.chances[-1] * self.n)"),
         ("inside = gains <= 2.0 * gain + room", "inside = gains < 2.0 * gain - room"),
         ("inside = gains > room", "inside = gains > -room"),
         ("inside = gains < 2.0 * gain - room", "inside = gains < gain - room"),
         ("return (hits + 1) / (n_resamples + 1)", "return hits / n_resamples"),
-        ("(samples.size - below - above) / samples.size / 2.0", "0.0"),
-        ("(6.0 * spread**1.5)", "(3.0 * spread**1.5)"),
-        ('"basic":\n        return 2.0 * theta - high, 2.0 * theta - low\n'
-         "    return low, high\n\n\ndef acc",
-         '"bca":\n        return 2.0 * theta - high, 2.0 * theta - low\n'
-         "    return low, high\n\n\ndef acc"),
-        ("variance = both - 2.0 * products[:, a, b]", "variance = both"),
         ("share * (size - 1) for share", "share * size - 1 for share"),
-        ("chances[at] / 2.0)", "chances[at])"),
         ("draws(options.tails * tests / options.alpha", "draws(tests / options.alpha"),
         ("_whole_draws(_DECIDING * options.tails * tests", "_whole_draws(_DECIDING * tests"),
     ],
@@ -750,7 +717,6 @@ SEEDED = {
         ("chunk * 4 * -(-step * width // 4)", "chunk * step * width"),
         ("((numbers >> powers) & 1)", "((numbers >> (powers + 1)) & 1)"),
         ("drawn = order[start + rng.integers", "drawn = order[rng.integers"),
-        (".sum(axis=1, keepdims=True) - values", ".sum(axis=1, keepdims=True) + values"),
         ("axis=1), count - 1.0", "axis=1), count * 1.0"),
         ("np.sqrt(squares / freedom / count)", "np.sqrt(squares / freedom)"),
         ("np.sqrt(sizes / (sizes - 1.0))[strata]", "1.0"),
@@ -785,7 +751,6 @@ SEEDED = {
     ("decisions/gains.py", "stats/bootstrap stats/ranks stats/families systems/tests"
      " systems/tests_families systems/tests_ranks systems/tests_intervals"): [
         ("family = largest.down", "family = largest.alone"),
-        ("(low < how.alpha) & (how.alpha < high)", "(low < how.alpha) | (how.alpha < high)"),
         ("tails * np.sqrt(shares * (1.0", "np.sqrt(shares * (1.0"),
         ("    doubled = np.minimum(1.0, 2.0 * ordered)", "    doubled = np.minimum(1.0, ordered)"),
         ("_negative(together), _negative(alone)", "together, alone"),
@@ -837,16 +802,13 @@ SEEDED = {
     ("curves/areas.py", "lists/measure_ranks lists/acceptance decisions/averages"
      " decisions/verdicts curves/early_retrieval curves/areas judging/annotation"
      " words_by_hand curves/area_differences"): [
-        ("positive * self.negative / (self.positive + self.negative)", "positive + self.negative"),
-        ("b.variance**2 / b.freedom)", "b.variance**2 / a.freedom)"),
         ("np.fmax(error, at_least)", "np.fmin(error, at_least)"),
         ("np.where(at_least > error, np.inf,", "np.where(at_least < error, np.inf,"),
         ("other.variance, one.variance + other.", "other.variance, one.variance - other."),
-        ("alpha=round(1.0 - level, 12)", "alpha=0.5 - 0.5 * level"),
         ("quantile_of(freedom, level)", "quantile_of(np.inf + 0 * freedom, level)"),
-        ("np.where(alone, self.own_freedom, shared)", "np.where(alone, self.freedom, shared)"),
-        ("uneven &= variance > 0.0", "uneven &= variance >= 0.0"),
-        ("gap > 0.0, toward_b, toward_a", "gap < 0.0, toward_b, toward_a"),
+    ],
+    ("errors.py", "systems/planning"): [
+        ("wrong |= values == least", "wrong |= values < least"),
     ],
     ("systems/planning.py", "systems/planning systems/tests_designs systems/tests_wilcoxon"
      " systems/tests_intervals systems/tests_ranks errors"): [
@@ -856,7 +818,6 @@ SEEDED = {
         ("plan.seeds * plan.n_seeds / n_seeds", "plan.seeds"),
         ("\"greater\": 1.0}", "\"greater\": 2.0}"),
         ("items * ratio * drawn / (drawn - 1.0)", "items * ratio"),
-        ("wrong |= values == least", "wrong |= values < least"),
     ],
     ("decisions/averages.py", "lists/measure_ranks lists/acceptance decisions/averages"
      " decisions/verdicts curves/early_retrieval curves/areas judging/annotation"
