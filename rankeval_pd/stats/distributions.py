@@ -560,17 +560,10 @@ def _tilt(
     """Return a theta >= 0 whose tilted mean is near the count, and each log E exp(theta X)."""
     # Newton's method with bisection as a fallback: the derivative is the tilted variance
     low, high, theta = 0.0, np.inf, 0.0
+    log_scales, mean, sd = _tilted(theta, laws, times, i)
     for _ in at_most(_MOST_TILTS, "the tilt of a sum"):
-        exponents = laws + theta * i
-        largest = exponents.max(axis=1, keepdims=True)
-        weights = np.exp(exponents - largest)
-        total = weights.sum(axis=1)
-        means = (weights * i).sum(axis=1) / total
-        variances = (weights * (i - means[:, np.newaxis]) ** 2).sum(axis=1) / total
-        mean, sd = float((times * means).sum()), float(np.sqrt((times * variances).sum()))
-        if abs(mean - count) <= max(_TILT_TOLERANCE * sd, _TILT_TOLERANCE) or (
-            theta == 0.0 and mean >= count
-        ):
+        near = abs(mean - count) <= max(_TILT_TOLERANCE * sd, _TILT_TOLERANCE)
+        if near or (theta == 0.0 and mean >= count):
             break
         if mean < count:
             low = theta
@@ -584,7 +577,22 @@ def _tilt(
         most, theta = min(high, 2.0 * theta + 5.0), halfway
         if low < newton < most:
             theta = newton
-    return theta, largest[:, 0] + np.log(total)
+        log_scales, mean, sd = _tilted(theta, laws, times, i)
+    return theta, log_scales
+
+
+def _tilted(
+    theta: float, laws: FloatArray, times: IntArray, i: FloatArray
+) -> tuple[FloatArray, float, float]:
+    """Return each log E exp(theta X), and the mean and standard deviation of the tilted sum."""
+    exponents = laws + theta * i
+    largest = exponents.max(axis=1, keepdims=True)
+    weights = np.exp(exponents - largest)
+    total = weights.sum(axis=1)
+    means = (weights * i).sum(axis=1) / total
+    variances = (weights * (i - means[:, np.newaxis]) ** 2).sum(axis=1) / total
+    mean, sd = float((times * means).sum()), float(np.sqrt((times * variances).sum()))
+    return largest[:, 0] + np.log(total), mean, sd
 
 
 def _convolved(laws: FloatArray, times: IntArray) -> tuple[float, FloatArray]:
