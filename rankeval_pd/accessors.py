@@ -36,7 +36,6 @@ from rankeval_pd.overview import (
     Listing,
     not_there,
     overview,
-    overview_html,
 )
 from rankeval_pd.roles import AnyRoles, Roles, form_of
 
@@ -190,9 +189,6 @@ class Accessor(Generic[Data]):
 
     def __repr__(self) -> str:
         return overview(self._data, self._roles, LISTING)
-
-    def _repr_html_(self) -> str:
-        return overview_html(self._data, self._roles, LISTING)
 
     def __dir__(self) -> list[str]:
         return [*LISTING.methods_of(form_of(self._data, self._roles), self._roles), "plot"]

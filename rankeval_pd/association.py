@@ -46,27 +46,18 @@ def with_association_measures(
     data : DataFrame or Dataset
         Candidates, each with the counts of a 2x2 contingency table.
     measures : str, sequence of str or None
-        Names of measures, which become column names. None adds all measures. The formulas use the
-        margins R1 = O11 + O12 and C1 = O11 + O21, and the expected frequency E11 = R1 C1 / N:
+        Names of measures, which become column names. None adds all measures. The page on
+        association measures gives their formulas:
 
-        * tests: ``"G2"`` log-likelihood ratio 2 sum O ln(O/E); ``"X2"`` Pearson's chi-squared
-          statistic, ``"X2_yates"`` with Yates's correction; ``"t"`` (O11 - E11) / sqrt(O11);
-          ``"z"`` (O11 - E11) / sqrt(E11), ``"z_yates"`` with Yates's correction;
-          ``"neglog10_fisher"`` and ``"neglog10_poisson"``, -log10 of P(X >= O11) given the margins
-          and for X ~ Poisson(E11); ``"poisson_stirling"`` O11 (ln O11 - ln E11 - 1);
-        * information: ``"MI"``, ``"MI2"``, ``"MI3"`` log2 of O11/E11, O11²/E11, O11³/E11;
-          ``"local_MI"`` O11 log2(O11/E11); ``"average_MI"`` sum O log2(O/E);
-        * effect sizes: ``"log_odds_ratio"`` ln(O11 O22 / (O12 O21)),
-          ``"log_odds_ratio_discounted"`` the log odds ratio with 1/2 added to each cell;
-          ``"log_relative_risk"`` ln((O11/C1) / (O12/C2)); ``"liddell"`` O11/C1 - O12/C2;
-          ``"min_sensitivity"`` min(O11/R1, O11/C1); ``"gmean"`` O11 / sqrt(R1 C1); ``"dice"`` 2 O11
-          / (R1 + C1); ``"jaccard"`` O11 / (O11 + O12 + O21); ``"deltaP_forward"`` O11/R1 - O21/R2,
-          from the first word to the second, ``"deltaP_backward"`` O11/C1 - O12/C2, from the second
-          word to the first, which equals Liddell's measure; ``"LRC"`` conservative log ratio: the
-          confidence limit closest to 0 for log2((O11/R1) / (O21/R2)), or 0 if the confidence
-          interval contains 0;
-        * ``"logDice"`` 14 + log2(dice); ``"NPMI"`` ln(O11/E11) / -ln(O11/N), from -1 to 1;
-        * ``"f"`` frequency O11.
+        * tests: ``"G2"`` (log-likelihood ratio), ``"X2"``, ``"X2_yates"``, ``"t"``, ``"z"``,
+          ``"z_yates"``, ``"neglog10_fisher"``, ``"neglog10_poisson"``, ``"poisson_stirling"``;
+        * information: ``"MI"``, ``"MI2"``, ``"MI3"``, ``"local_MI"``, ``"average_MI"``, ``"NPMI"``;
+        * effect sizes: ``"log_odds_ratio"``, ``"log_odds_ratio_discounted"``,
+          ``"log_relative_risk"``, ``"liddell"``, ``"min_sensitivity"``, ``"gmean"``, ``"dice"``,
+          ``"logDice"``, ``"jaccard"``, ``"deltaP_forward"`` (from the first word to the second),
+          ``"deltaP_backward"``; ``"LRC"`` (conservative log ratio): the limit closest to 0 of the
+          confidence interval for log2((O11/R1) / (O21/R2)), or 0 if the interval contains 0;
+        * ``"f"``: frequency O11.
     margins : sequence of 4 names, or of 3 names and a number, optional
         Columns with f (the frequency of the pair), f1 and f2 (the frequencies of the two words),
         and the sample size N as a column or a number, for example ``("f", "f1", "f2", 10**9)``. By
@@ -88,13 +79,6 @@ def with_association_measures(
         if its formula divides by 0 or takes the logarithm of 0. ``attrs["margins"]`` lists the
         input counts except f. Other methods never treat the listed counts as measures.
 
-    Raises
-    ------
-    ValueError
-        If the data already contain a column named after a measure; if a cell is negative, missing
-        or infinite; if all four cells are 0; if a p-value is requested and a cell is not a whole
-        number.
-
     Notes
     -----
     Word pairs that attract each other rank first, and pairs that repel each other rank last. G2,
@@ -108,12 +92,8 @@ def with_association_measures(
 
     References
     ----------
-    Evert (2004), An on-line repository of association measures (the formulas).
-    logDice: P. Rychly (2008), A lexicographer-friendly association score. NPMI: G. Bouma (2009),
-    Normalized (pointwise) mutual information in collocation extraction. LRC: A. Hardie (2014),
-    Log ratio, an informal introduction; S. Evert (2022), Measuring keyness. Delta P: L. Allan
-    (1980); S. Th. Gries (2013), 50-something years of work on collocations. The page on association
-    measures gives the source of each measure.
+    Evert (2004), An on-line repository of association measures (the formulas). The page on
+    association measures gives the source of each measure.
 
     Examples
     --------

@@ -6,6 +6,7 @@ rankeval_pd`` also registers the accessor.
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -220,13 +221,17 @@ def _area(ddf: Any, question: Callable[..., Any], options: Options, roles: Optio
     """Return the areas of whole rankings from their outlines."""
     chosen = Roles.of(roles)
     chosen.check_groups()
-    for name, plain in (("average", None), ("kind", "roc")):
+    for name, plain in (("average", None), ("equal", "block")):
         if options.pop(name, plain) != plain:
             raise ValueError(
                 f"the area of a whole Dask DataFrame supports only {name}={plain!r}. {COMPUTE}."
             )
-    options = {name: x for name, x in options.items() if x is not None}
-    table = areas.area_of_outlines(dask.outlines_of(ddf, chosen), **options)
+    table = areas.area_of_outlines(
+        dask.outlines_of(ddf, chosen),
+        functools.partial(dask.inverse_ends, ddf, chosen),
+        ends=chosen.ends,
+        **options,
+    )
     return as_asked(table, question, roles, ddf)
 
 

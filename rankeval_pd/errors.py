@@ -178,6 +178,7 @@ GONE = {
     "needed_seeds gain_se_seeds": "Pass a row, or a mapping with gain_se_seeds and n_seeds.",
     "needed_seeds n_groups": "Pass a row, or a mapping with n_groups.",
     "needed_seeds n_items_new": "Pass n_items for the planned size.",
+    "paired_permutation margin": "Swaps know no margin: pass it to paired_bootstrap.",
     "population_calibration prior": "The expected agreement assumes nothing about true gains.",
     "random_test n_candidates": "Pass the number of candidates in the collection, pool=...",
     "significant_ranges phi": "Pass groups= to compare clustered candidates.",

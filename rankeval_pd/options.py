@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from importlib import import_module
 from types import NoneType
 from typing import Any, Generic, Literal, TypeVar, cast, get_args, get_origin
 
@@ -21,6 +22,7 @@ import xarray as xr
 from rankeval_pd.errors import (
     COMPUTE,
     DETAILS,
+    UnknownNameError,
     argument_check,
     check_flag,
     check_share,
@@ -29,7 +31,7 @@ from rankeval_pd.errors import (
     parts_of,
 )
 from rankeval_pd.roles import LONG, MEANINGS, Roles, default_of, measures_of, widened
-from rankeval_pd.tables import Short, plain, record, shortened
+from rankeval_pd.tables import Short, as_list, plain, record, shortened
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Table = TypeVar("Table", pd.DataFrame, xr.Dataset)
@@ -174,7 +176,7 @@ def with_options(
         if inside is not None:
             return result
         if short and not choices["details"] and isinstance(result, pd.DataFrame):
-            result = shortened(result, short, keywords)
+            result = ShortTable.of(result, able, keywords)
         if isinstance(result, xr.Dataset):  # Zarr and netCDF 3 change the order of variables
             result.attrs["columns"] = json.dumps([*result.variables], default=str)
         return with_order(cast("Any", result), data, keywords)
@@ -217,9 +219,40 @@ def as_asked(
     if full is None:
         full = settings()["details"]
     if able.short and not full:
-        result = shortened(result, able.short, keywords)
+        result = ShortTable.of(result, able, keywords)
     result.attrs = record(result.attrs, question.__name__, able.laws, keywords)
     return with_order(result, data, keywords)
+
+
+class ShortTable(pd.DataFrame):
+    """A short table, which tells how to get a column that it leaves out."""
+
+    @property
+    def _constructor(self) -> type[ShortTable]:
+        return ShortTable
+
+    @classmethod
+    def of(cls, table: pd.DataFrame, able: Capabilities, keywords: Mapping[str, Any]) -> ShortTable:
+        """Return the short table of a method."""
+        table = shortened(table, able.short, keywords)
+        short = cls(table)
+        short.attrs = table.attrs
+        return short
+
+    def __getitem__(self, key: Any) -> Any:
+        try:
+            return super().__getitem__(key)
+        except KeyError:
+            method = str(self.attrs.get("method"))
+            question = getattr(import_module("rankeval_pd"), method, None)
+            able = getattr(question, "capabilities", Capabilities())
+            for name in able.details.split():
+                if name in as_list(key) and name not in self:
+                    raise UnknownNameError(
+                        f"{name!r} is not in the short table of {method}. Call"
+                        f" {method}(..., details=True) for all columns."
+                    ) from None
+            raise
 
 
 class Plotted(Generic[Table]):
@@ -274,11 +307,11 @@ class Capabilities:
     heads: bool = False
     #: whether N and N+ are sufficient; if so, groups of all sizes are processed together
     counts: bool = False
-    n_keys: int = 1  #: how many different orders of tied candidates are used
     #: whether by= is supported for a Dask DataFrame if each group fits in memory
     by_groups: bool = False
     sums: bool = False  #: whether workers sum the items of a Dask DataFrame
     short: Short = ""  #: the columns of the short table, or "" for all columns
+    details: str = ""  #: the columns that details=True adds, some with other options only
     #: what the result measures, its test, and its interval, unless the options say so
     quantity: str = ""
     test: str = ""

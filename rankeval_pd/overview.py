@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import difflib
-import html
-import math
 import textwrap
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import fields
 from typing import Any, NamedTuple
 
@@ -42,9 +40,10 @@ Facts = list[tuple[str, str]]
 
 def overview(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any], listing: Listing) -> str:
     """Describe the data and list the methods, without computing lazy data."""
-    kind, facts, rows = understood(data, keywords, listing)
+    kind = "DataFrame" if isinstance(data, pd.DataFrame) else "Dataset"
+    facts, methods = understood(data, keywords, listing)
     lines = [f"<rankeval accessor of a {kind}>", *_in_columns((f"{x}:", text) for x, text in facts)]
-    return "\n".join([*lines, "Methods", *_in_columns(rows)])
+    return "\n".join([*lines, "Methods", *_in_columns(methods)])
 
 
 def _in_columns(rows: Iterable[tuple[str, str]]) -> list[str]:
@@ -56,56 +55,27 @@ def _in_columns(rows: Iterable[tuple[str, str]]) -> list[str]:
     return lines
 
 
-def overview_html(
-    data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any], listing: Listing
-) -> str:
-    """Return the overview as a small HTML table that uses the page's colors."""
-    kind, facts, rows = understood(data, keywords, listing)
-    return (
-        '<div class="rankeval-overview">'
-        f"<strong>rankeval</strong> accessor of a {html.escape(kind)}{_html_table(facts)}"
-        f"<details><summary>Methods</summary>{_html_table(rows)}</details></div>"
-    )
-
-
-def _html_table(rows: Sequence[tuple[str, str]]) -> str:
-    """Return rows of two cells without colors, for light and dark pages."""
-    left = 'style="text-align: left; font-weight: normal; opacity: 0.75"'
-    lines = [
-        f"<tr><th {left}>{html.escape(name)}</th>"
-        f'<td style="text-align: left">{html.escape(text)}</td></tr>'
-        for name, text in rows
-    ]
-    return f"<table><tbody>{''.join(lines)}</tbody></table>"
-
-
-def understood(
-    data: Any, keywords: Mapping[str, Any], listing: Listing
-) -> tuple[str, Facts, Facts]:
-    """Return the type of the data, details of how they were read, and the methods for them."""
-    kind = "DataFrame" if isinstance(data, pd.DataFrame) else "Dataset"
-    form, runs = form_of(data, keywords), False
+def understood(data: Any, keywords: Mapping[str, Any], listing: Listing) -> tuple[Facts, Facts]:
+    """Return details of how the data were read, and the methods for them."""
+    form = form_of(data, keywords)
     methods, plots = listing.fitting(form, keywords)
     methods.append(("Pictures (plot.)", ", ".join(plots)))
     try:
         data, keywords = widened(data, keywords)
-        of_frame = form == "rankings" and isinstance(data, pd.DataFrame)
-        runs = of_frame and are_queries(data, keywords)
         if form == "pairs":
             facts = _pair_facts(data)
         elif form == "items":
             facts = _item_facts(data, keywords)
         elif awaits_measures(data, keywords):
             facts = [("rows (pairs of words)", f"{len(data):,}"), *_OF_CELLS]
-        elif runs:
+        elif isinstance(data, pd.DataFrame) and are_queries(data, keywords):
+            methods = [*OF_RUNS]  # rows are documents that runs retrieved for queries
             facts = _query_facts(data, keywords)
         else:
             facts = _facts(data, Roles.configured(keywords))
     except (ValueError, TypeError, KeyError) as error:
         facts = [("not yet clear", str(error))]
-    if runs:  # rows are documents that runs retrieved for queries
-        methods = [*OF_RUNS]
-    return kind, facts, methods
+    return facts, methods
 
 
 _OF_CELLS = (
@@ -201,11 +171,20 @@ def _facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Facts:
     shown = listed(f"{m} (lower is better)" if m in lower else m for m in measures)
     others = [name for name in others if name not in (*measures, *taken)]
     if isinstance(data, xr.Dataset):
-        facts = _candidate_counts(data, roles, gold)
+        batch = [f"{d} ({n:,})" for d, n in data.sizes.items() if d not in (roles.dim, "measure")]
+        facts = [
+            ("candidates", f"{data.sizes[roles.dim]:,} along {roles.dim!r}"),
+            ("batch dimensions", ", ".join(batch) or "none"),
+        ]
     else:
         groups = read_frame_of_candidates(data, configured, scored=False)
         total, positive = groups.number.size, int(groups.columns["gold"].sum())
-        facts = [("candidates", f"{total:,}"), _positive_fact(total, positive)]
+        facts = [("candidates", f"{total:,}"), ("true positives", f"{positive:,}")]
+        if total:
+            facts[1] = (
+                "true positives",
+                f"{positive:,}, baseline precision {positive / total:.2%}",
+            )
         if by := as_names(configured.by, data.columns):
             facts.append(("groups", f"{len(groups.keys):,} of {listed(by)}"))
     facts += [("gold", repr(gold)), ("measures", shown)]
@@ -246,37 +225,6 @@ def _label_fact(data: pd.DataFrame | xr.Dataset, roles: Roles) -> str:
     if again:
         return f"repeated in {again:,} rows of the index"
     return "the index"
-
-
-def _positive_fact(total: int, positive: int) -> tuple[str, str]:
-    text = f"{positive:,}"
-    if total:
-        text += f", baseline precision {positive / total:.2%}"
-    return "true positives", text
-
-
-def _candidate_counts(data: xr.Dataset, roles: Roles, gold: Any) -> Facts:
-    batch = [f"{d} ({size:,})" for d, size in data.sizes.items() if d not in (roles.dim, "measure")]
-    facts = [("candidates", f"{data.sizes[roles.dim]:,} along {roles.dim!r}")]
-    if gold not in data.variables:
-        facts.append(("true positives", "not counted because the votes are not yet combined"))
-    elif data[gold].chunks is not None:
-        facts.append(("true positives", "not counted because the data are lazy"))
-    else:
-        known = data[gold]
-        if known.ndim:
-            known = known.to_series().dropna()
-        if known.size != data[gold].size:
-            facts.append(("labeled", f"{known.size:,} (the rest is padding)"))
-        try:
-            total = math.inf
-            if known.dtype.kind != "c":
-                total = float(known.astype(float).sum())
-        except OverflowError:  # an integer too large for a float is not a label
-            total = math.inf
-        if math.isfinite(total):
-            facts.append(_positive_fact(int(known.size), int(total)))
-    return [*facts, ("batch dimensions", ", ".join(batch) or "none")]
 
 
 # ---- The methods for each question and type of data, and their names in other packages

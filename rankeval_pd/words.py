@@ -214,23 +214,21 @@ TESTS = {
     "fisher": "Fisher's exact test",
     "midp": "the mid-p version of Fisher's test",
     "mcnemar": "McNemar's test",
-    "kosinski": "a weighted generalized score test",
     "score": "the score test",
+    "kosinski": "Kosinski's weighted generalized score test",
+    "stratified": "the exact Cochran–Mantel–Haenszel test",
     "cluster": "a cluster-robust t test",
-    "t": "a t test",
+    "groups": "Student's t test over the groups",
+    "t": "the paired t test",
+    "welch": "Welch's t test",
     "delong": "DeLong's test",
-    "swaps": "random swaps of the labels",
-}
-TESTED = {
-    "compare": "Fisher's exact test",
-    "compare_area": "a t test",
-    "unpaired_area": "Welch's t test",
-    "paired_permutation": "approximate randomization",
-    "random_test": "hypergeometric tests",
-    "measure_ranks": "Fisher's exact test",
-    "summary": "Fisher's exact test",
-}
-EVENTS = {
+    "hypergeometric": "hypergeometric tests",
+    "swaps": "random swaps of the candidates that are in only one of the two lists",
+    "permutation": "approximate randomization",
+    "exact": "McNemar's exact test (unconditional for up to 200 items)",
+    "wilcoxon": (
+        "Wilcoxon's signed-rank test, with Hodges–Lehmann estimates and limits for the gains"
+    ),
     "wild": "a wild bootstrap (random signs of the paired differences)",
     "recentred": "the paired bootstrap of Berg-Kirkpatrick et al. (2012)",
     "strict": "the paired bootstrap as written in Berg-Kirkpatrick et al. (2012, figure 1)",
@@ -238,6 +236,7 @@ EVENTS = {
     "crossed": "a t test with a variance for each of two crossed factors",
     "seeds": "a t test with separate variances for items and training seeds (Welch and Cochran)",
 }
+_DRAWN = "permutation wild recentred strict zero bias-corrected".split()
 HANDLED = {
     "groups": "Rows with the same {} were treated as a cluster.",
     "weight": "Each {} has the same weight.",
@@ -312,29 +311,38 @@ def letter_sets(letters: Iterable[Any]) -> list[set[str]]:
     return [{*text} for text in texts]
 
 
+_AREAS = {
+    "ap": "average precision",
+    "roc": "area under the ROC curve",
+    "bedroc": "BEDROC",
+    "partial_area": "standardized partial area under the ROC curve",
+}
+
+
 def called(attrs: Attrs) -> tuple[str, bool]:
     """Return the name of the compared quantity, and whether to use percent."""
-    metric, kind = attrs.get("metric"), attrs.get("kind")
-    if attrs.get("method") == "bedroc":
-        return "BEDROC", False
-    if kind in ("ap", "roc"):
-        return {"ap": "average precision", "roc": "area under the ROC curve"}[str(kind)], False
-    if "area" in str(attrs.get("method")):
-        part = "standardized partial " * (attrs["method"] == "partial_area")
-        return f"{part}area under the ROC curve", False
-    if metric is not None:
+    metric, weight = attrs.get("metric"), attrs.get("weight")
+    if area := _AREAS.get(attrs.get("kind", attrs.get("method"))):
+        return area, False
+    if metric is None:
+        of = str(attrs.get("of", "precision"))
+        if "event" in attrs:
+            of = "score"
+        return of, of not in ("lift", "score")
+    text = WRITTEN.get(metric, str(metric))
+    if metric == "mean":
         text = f"mean {attrs.get('of', 'score')}"
-        if metric != "mean":
-            text = WRITTEN.get(metric, str(metric))
-        if attrs.get("weight") is not None and metric == "mean":
-            text = f"{text} over {attrs['weight']}s"
-        elif attrs.get("weight") == "group":
-            text = f"{text} with equal group weights"
-        return text, metric in PERCENT_METRICS
-    of = attrs.get("of", "precision")
-    if "event" in attrs or attrs.get("method") in ("paired_bootstrap", "paired_permutation"):
-        return "score", False
-    return str(of), of != "lift"
+        if weight is not None:
+            text += f" over {weight}s"
+    elif weight == "group":
+        text += " with equal group weights"
+    return text, metric in PERCENT_METRICS
+
+
+_TESTED = {
+    "area": "Areas were tested against one half with",
+    "random_test": "True-positive counts were tested against a random ranking using",
+}
 
 
 def methods_section(frame: pd.DataFrame, attrs: Attrs) -> str:
@@ -347,10 +355,10 @@ def methods_section(frame: pd.DataFrame, attrs: Attrs) -> str:
     sentences = [f"{made}."]
     if known(frame, ("p_value", "p_adjusted", "rank_low", "p_max")):
         side = attrs.get("alternative", "two-sided")
-        what = "Differences were tested with"
+        what = _TESTED.get(method, "Differences were tested with")
         if method == "random_test":
-            what, side = "True-positive counts were tested against a random ranking using", "more"
-        sentences.append(f"{what} {_test_of(frame, attrs)}.")
+            side = "more"
+        sentences.append(f"{what} {_test_of(attrs)}.")
         if side != "two-sided":
             side = f"one-sided ({side})"
         how = adjustment(attrs) or "unadjusted"
@@ -379,30 +387,29 @@ def methods_section(frame: pd.DataFrame, attrs: Attrs) -> str:
     return " ".join(sentences)
 
 
-def _test_of(frame: pd.DataFrame, attrs: Attrs) -> str:
+def _test_of(attrs: Attrs) -> str:
     """Return the name of the test for the differences in a table."""
-    method = str(attrs["method"])
+    method, test = attrs["method"], attrs.get("test", "bootstrap")
     drawn = bool(attrs.get("n_resamples"))
-    exactly = ", computed exactly" * (not drawn)
-    if attrs.get("test") == "t":
-        return "the paired t test"
-    if method == "paired_bootstrap" and not drawn and attrs.get("interval") == "tango":
-        return "McNemar's exact test (unconditional for up to 200 items)"
-    if "event" in attrs or (method in ("summary", "system_ranks") and "measure" not in frame):
-        event = str(attrs.get("event", "wild"))
-        return EVENTS[event] + exactly * (event not in ("crossed", "seeds"))
-    if "metric" in frame and "n" not in frame:
-        return EVENTS["wild"]
-    if attrs.get("test") == "wilcoxon":
-        return "Wilcoxon's signed-rank test, with Hodges–Lehmann estimates and limits for the gains"
-    if method == "paired_permutation":
-        return TESTED[method] + exactly
-    swapped = str(attrs.get("adjust", "")).startswith("max-t") and "kind" not in attrs
-    if method in ("summary", "measure_ranks") and "kind" in attrs:
-        return TESTS["delong"]
-    if swapped and (method in ("summary", "measure_ranks") or "measure_a" in frame):
-        return "random swaps of the candidates that are in only one of the two lists"
-    return TESTS.get(str(attrs.get("test")), TESTED.get(method, "the test of this method"))
+    if method == "unpaired_area":
+        test = "welch"
+    elif test != "bootstrap":
+        return TESTS[test] + ", computed exactly" * (test == "permutation" and not drawn)
+    elif not drawn and attrs.get("interval") == "tango":
+        test = "exact"
+    elif "event" in attrs:
+        test = attrs["event"]
+    elif "kind" in attrs:
+        test = "delong"
+    elif attrs.get("average"):
+        test = "groups"
+    elif attrs.get("combine"):
+        test = "stratified"
+    elif drawn:
+        test = "swaps"
+    else:
+        test = "fisher"
+    return TESTS[test] + ", computed exactly" * (test in _DRAWN and not drawn)
 
 
 def sizes_text(sizes: Sequence[int]) -> str:
@@ -436,9 +443,6 @@ measure n precision ci_low n_judged
 measure n recall ci_low n_judged
     With {n_judged} judged and {n_unjudged} unjudged candidates in the {n}-best list of {measure},
     the recall of the list is estimated at {recall} ({ci}).
-measure average_precision n_judged
-    With {n_judged} judged candidates, the average precision of {measure} is estimated at
-    {average_precision} ({ci}).
 measure n tp recall lift tied
     The {n}-best list of {measure} contains {tp} true positives. The recall is {recall} ({ci}),
     {lift} times the chance level.
@@ -456,14 +460,6 @@ measure n_samples n_mean precision
     Over {n_samples} samples, {measure} accepts {n_mean} candidates on average with a precision of
     {precision}. The standard deviation between samples is {sd_observed}, compared with an expected
     {sd_expected} (φ = {phi}, {p_dispersion}).
-measure n precision band_low
-    At n = {n}, the precision of {measure} is {precision} ({band}).
-measure n recall band_low
-    At n = {n}, the recall of {measure} is {recall} ({band}).
-measure n precision ci_low
-    Around rank {n}, the precision of {measure} is {precision} ({ci}).
-measure n precision
-    At n = {n}, the precision of {measure} is {precision}.
 measure share n tp lift ci_low
     The top {share} of {measure} ({n} candidates) contain {tp} true positives, {lift} times as many
     as expected by chance ({ci}).
@@ -477,10 +473,10 @@ measure n tp expected lift p_value
 p n expected critical
     At n = {n}, a random ranking has {expected} true positives on average. A count of {critical} or
     more has p ≤ {p}.
-alpha n envelope
-    At n = {n}, a random ranking has {expected} true positives on average. The simultaneous limit is
-    {envelope}: a random ranking reaches the limit at any of the requested sizes with a probability
-    of at most {alpha}.
+measure n precision
+    At n = {n}, the precision of {measure} is {precision} ({ci}).
+measure n recall
+    At n = {n}, the recall of {measure} is {recall} ({ci}).
 measure p n_first n_last
     {measure} is better than chance (p ≤ {p}) from n = {n_first} to n = {n_last}.
 measure_a measure_b n_more power
@@ -502,8 +498,6 @@ p_low p_high n_pairs agreement
 gain p_low p_high
     The gain is {gain} ({ci}). The p-value lies between {p_low} and {p_high}, depending on the
     number of items that both systems answer correctly. {verdict}
-difference p_low p_high
-    The difference of {difference} has a p-value between {p_low} and {p_high}.
 measure metric value
     The mean {metric} of {measure} over {queries} queries is {value}.
 """
@@ -522,9 +516,6 @@ NOUNS = {
 MOST = 8  # largest number of rows for which each row gets a sentence
 
 Row = dict[Any, Any]
-
-_WITH_P = ("p_value", "p_dispersion")  # columns printed as p = 0.03 instead of 0.03
-_PLAIN = ("p", "alpha")  # options printed unchanged
 
 
 def row_sentences(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
@@ -567,78 +558,81 @@ def _row_unit(frame: pd.DataFrame, name: Any, attrs: Attrs) -> Unit:
         return Unit(percent=False, decimals=0)
     if name == "expected":
         return Unit(percent=False, decimals=2)
-    low, high = _estimate_limits(frame, name)
+    estimate, limits = _estimate(frame)
+    two_sided = name == estimate and f"{limits}_high" in frame
     percent = name in (*SHARES, "sd_observed", "sd_expected")
     percent |= name in ("difference", "gain") and called(attrs)[1]
-    return column_unit(frame, name, low * (high in frame), percent=percent)
+    return column_unit(frame, name, f"{limits}_low" * two_sided, percent=percent)
 
 
-def _estimate_limits(columns: Any, name: Any) -> tuple[str, str]:
-    """Return the columns with the confidence limits of an estimate, or ""."""
-    estimates = [x for x in _ESTIMATES.split() if x in columns]
-    for start in (str(name), "ci", "band"):
-        if f"{start}_low" in columns and name in estimates[:1]:
-            return f"{start}_low", f"{start}_high"
-    return "", ""
+_ESTIMATES = "area value gain agreement precision recall lift threshold".split()
 
 
-_ESTIMATES = "average_precision area value gain agreement precision recall lift threshold"
+def _estimate(columns: Any) -> tuple[str, str]:
+    """Return the first estimate among columns, and the start of the names of its limits, or ""."""
+    name = first_of(columns, _ESTIMATES)
+    return name, next((x for x in (name, "ci", "band") if f"{x}_low" in columns), "")
 
 
 def _row(row: Row, units: Mapping[Any, Unit], sentence: str, attrs: Attrs) -> str:
     """Write a row as a sentence, or as a list of labeled numbers."""
-    texts: dict[Any, Any] = {name: value for name, value in row.items() if name not in units}
+    texts = dict(row)
     for name, unit in units.items():
-        texts[name] = unit.value(row[name])
-        bin_of = name in ("p_low", "p_high") and "n_pairs" in row
-        if isinstance(row[name], int | np.integer):
-            texts[name] = f"{row[name]:,}"
-        if math.isnan(row[name]) and name not in _WITH_P:
-            texts[name] = _NONE
-        elif name in _PLAIN or bin_of or (name == "threshold" and "n_pairs" not in row):
-            texts[name] = f"{row[name]:.4g}"
-        elif name in _WITH_P:
-            texts[name] = p_text(row[name])
-        elif str(name).startswith("p_") and name not in ("p_best", "p_stderr"):
-            texts[name] = p_cell(row[name])
-        elif name in ("difference", "gain"):
-            texts[name] = texts[name].replace("%", " points")
-        low, high = _estimate_limits(row, name)
-        if low:
-            ends = (float(row[low]), float(row.get(high, math.inf)))
-            limits = unit.gaps(*ends) if name == "gain" else unit.limits(*ends)
-            if math.isnan(ends[0]):
-                limits = _NONE
-            texts["least"] = unit.value(ends[0])
-            texts["ci"] = f"{level_of(attrs)} interval {limits}"
-            texts["band"] = f"simultaneous {level_of(attrs)} band {limits}"
+        texts[name] = _number(row, name, unit)
+    estimate, limits = _estimate(row)
+    if estimate and limits:
+        ends, unit = (row[f"{limits}_low"], row.get(f"{limits}_high", math.inf)), units[estimate]
+        shown = unit.limits(*ends)
+        if estimate == "gain":
+            shown = unit.gaps(*ends)
+        if math.isnan(ends[0]):
+            shown = _NONE
+        texts["least"] = unit.value(ends[0])
+        texts["ci"] = f"{level_of(attrs)} interval {shown}"
+        if limits == "band":
+            texts["ci"] = f"simultaneous {level_of(attrs)} band {shown}"
     if "gain" in row and "p_low" in row:
         texts["verdict"] = _bounded(row, alpha_of(attrs))
     texts |= {"noun": called(attrs)[0], "level": level_of(attrs)}
     end = " The list ends inside a tie." * bool(row.get("tied"))
     if row.get("_chosen") and row["ci_low_best"] < row["ci_low"]:
-        limits = units["precision"].limits(row["ci_low_best"], row["ci_high_best"])
-        end = f" After correction for the choice of measure, the interval is {limits}.{end}"
+        shown = units["precision"].limits(row["ci_low_best"], row["ci_high_best"])
+        end = f" After correction for the choice of measure, the interval is {shown}.{end}"
     if "n_accepted" in row and texts.get("threshold") == _NONE:
         return f"No threshold for {row['measure']} reaches the requested value."
     if sentence:
-        told = sentence.format_map(defaultdict(lambda: _NONE, texts))
-        text = _ONE.sub(r"1 \1", told) + end
+        text = _ONE.sub(r"1 \1", sentence.format_map(defaultdict(lambda: _NONE, texts))) + end
         for unknown, told in _UNKNOWN:
             text = re.sub(unknown, told, text)
         return text
     parts = []
     for name in units:
-        if str(name).endswith(("_low", "_high")):
-            continue
-        part = f"{NOUNS.get(name, str(name).replace('_', ' '))} = {texts[name]}"
-        if _estimate_limits(row, name)[0]:
-            part += f" ({texts['ci']})"
-        parts.append(part)
+        if not str(name).endswith(("_low", "_high")):
+            part = f"{NOUNS.get(name, str(name).replace('_', ' '))} = {texts[name]}"
+            parts.append(part + f" ({texts.get('ci')})" * (name == estimate and bool(limits)))
     text = f"{join(parts, most=12)}.{end}"
     if "measure" in row:
         return f"{row['measure']}: {text}"
     return text
+
+
+def _number(row: Row, name: Any, unit: Unit) -> str:
+    """Write a number of a row as its column is printed."""
+    value = row[name]
+    plain = {True: ("p", "alpha", "p_low", "p_high"), False: ("p", "alpha", "threshold")}
+    if name in ("p_value", "p_dispersion"):
+        return p_text(value)
+    if math.isnan(value):
+        return _NONE
+    if name in plain["n_pairs" in row]:
+        return f"{value:.4g}"
+    if str(name).startswith("p_") and name not in ("p_best", "p_stderr"):
+        return p_cell(value)
+    if isinstance(value, int | np.integer):
+        return f"{value:,}"
+    if name in ("difference", "gain"):
+        return unit.value(value).replace("%", " points")
+    return unit.value(value)
 
 
 _ONE = re.compile(r"\b1 ((?:judged )?(?:true positive|candidate|gain|judgment|pair|sample))s\b")
@@ -659,6 +653,7 @@ def _bounded(row: Row, alpha: float) -> str:
 _NONE = "not available"
 #: text to omit if the estimate is missing
 _UNKNOWN = (
+    (rf" \({_NONE}\)", ""),
     (rf"is estimated at {_NONE}( \([^)]*\))?", "cannot be estimated"),
     (rf"({_NONE}) \(\d[^)]*\)", r"\1"),
     (
@@ -737,55 +732,59 @@ def in_words(table: pd.DataFrame | xr.Dataset, *, methods: bool = False) -> str:
 _LIMITING = 1.2  # seeds are mentioned if they widen intervals by this factor
 
 
+#: an attr that is a count, or an attr and its value: the sentence, for a count of 1 and others
+_CAVEATS = {
+    "n_ending_in_tie": (
+        "One row describes a list that ends inside a tie; `details=True` shows which lists.",
+        "{n_ending_in_tie:,} rows describe lists that end inside a tie; `details=True` shows which"
+        " lists.",
+    ),
+    "p_adjusted rounded up": (
+        "Adjusted p-values are exact, or rounded up to the next exact p-value.",
+    ),
+    "n_grid": (
+        "There are too many candidates to compute every n. The results are for {n_grid:,} values of"
+        " n; above n = 70, consecutive values differ by at most about 1%.",
+    ),
+    "pool retrieved": (
+        "The chance level is the value for a random order of the candidates that each measure"
+        " retrieved.",
+    ),
+    "pool": (
+        "The chance level is the value for a random draw from a collection of {pool:,} candidates"
+        " in each group.",
+    ),
+    "n_lacking": (
+        "A query for which a run retrieved nothing counts as 0 (up to 1 query).",
+        "A query for which a run retrieved nothing counts as 0 (up to {n_lacking:,} queries).",
+    ),
+    "n_undefined": (
+        "A query without a value counts as 0 (up to 1 query).",
+        "A query without a value counts as 0 (up to {n_undefined:,} queries).",
+    ),
+    "n_tied": ("Up to {n_tied:,} lists per run end inside a tie; `details=True` shows the range.",),
+    "seed_variance pooled": ("The variance between seeds is pooled over all {n_systems} systems.",),
+}
+
+
 def _caveats(attrs: Attrs) -> Iterator[str]:
     """Describe what all rows share: ties, skipped sizes, annotators, chance level and design."""
-    if count := attrs.get("n_ending_in_tie", 0):
-        rows = agree(
-            count, "One row describes a list that ends", f"{count:,} rows describe lists that end"
-        )
-        yield f"{rows} inside a tie; `details=True` shows which lists."
-    # results that are not exact at every n
-    if attrs.get("p_adjusted") == "rounded up":
-        yield "Adjusted p-values are exact, or rounded up to the next exact p-value."
-    if count := attrs.get("n_grid"):
-        yield (
-            f"There are too many candidates to compute every n. The results are for {count:,}"
-            " values of n; above n = 70, consecutive values differ by at most about 1%."
-        )
-    # annotators, and the pool of the random baseline
+    for key, texts in _CAVEATS.items():
+        name, _, value = key.partition(" ")
+        given = attrs.get(name, 0)
+        if given == value or (not value and isinstance(given, int) and given > 0):
+            yield agree(given, texts[0], texts[-1]).format_map(attrs)
     names, differ = listed_in(attrs, "annotators"), listed_in(attrs, "annotators_differ")
     if names and differ:
         yield f"The conclusion differs for {join(differ, noun='annotators')}."
     elif names:
         yield f"The conclusion is the same for each of the {len(names)} annotators."
-    pool = attrs.get("pool", "all")
-    if pool == "retrieved":
-        yield (
-            "The chance level is the value for a random order of the candidates that each measure"
-            " retrieved."
-        )
-    elif pool != "all":
-        yield (
-            f"The chance level is the value for a random draw from a collection of {int(pool):,}"
-            " candidates in each group."
-        )
-    # means over queries
-    lacking, undefined, tied = (attrs.get(f"n_{x}", 0) for x in ("lacking", "undefined", "tied"))
-    counted = "A query {} counts as 0 (up to {:,} {})."
-    if lacking:
-        noun = agree(lacking, "query", "queries")
-        yield counted.format("for which a run retrieved nothing", lacking, noun)
-    if undefined:
-        yield counted.format("without a value", undefined, agree(undefined, "query", "queries"))
-    if tied:
-        yield f"Up to {tied:,} lists per run end inside a tie; `details=True` shows the range."
     if attrs.get("judged_low", 1.0) < 1.0:
         shares = dict.fromkeys(f"{attrs[f'judged_{x}']:.0%}" for x in ("low", "high"))
         yield f"{' to '.join(shares)} of the documents up to the cutoff are judged."
     if attrs.get("depth_low", 0) < attrs.get("depth_high", 0):
         ends = " to ".join(f"{attrs[f'depth_{x}']:,}" for x in ("low", "high"))
         yield f"The longest lists in the runs contain {ends} documents."
-    # strata, clusters, and a small number of training seeds
     if attrs.get("strata") is not None:
         count = attrs.get("n_strata", "")
         strata = f"{count} strata ({attrs['strata']})".lstrip()
@@ -800,8 +799,6 @@ def _caveats(attrs: Attrs) -> Iterator[str]:
             f"With {attrs['n_seeds']} training seeds, the intervals for gains are"
             f" {attrs['seed_widening']:.1f} times as wide as intervals from the items alone."
         )
-    if attrs.get("seed_variance") == "pooled":
-        yield f"The variance between seeds is pooled over all {attrs['n_systems']} systems."
 
 
 def result_frame(table: Any) -> pd.DataFrame:
@@ -819,9 +816,9 @@ def result_frame(table: Any) -> pd.DataFrame:
 
 def _best_sentences(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
     """Describe the best rows, all rows tied with the best, and the differences."""
-    name = "measure" if "measure" in frame else "system"
-    before = list(frame.columns[: list(frame.columns).index(name)])
-    keys = [*before, *(x for x in ("metric", "n") if x in frame and x not in before)]
+    name = first_of(frame, ("measure", "system"))
+    keys = list(frame.columns[: list(frame.columns).index(name)])
+    keys += [x for x in ("metric", "n") if x in frame and x not in keys]
     parts: Iterable[tuple[Any, pd.DataFrame]] = [((), frame)]
     if keys:
         parts = frame.groupby(keys, sort=False, observed=True)
@@ -857,10 +854,10 @@ def _verdict(part: pd.DataFrame, name: str, where: Row, attrs: Attrs) -> Iterato
     have, best_is = agree(len(first), "has", "have"), extreme_of(attrs)
     yield f"{place}{join(first[name], noun=many)} {have} the {best_is} {noun}{at} ({shown})."
     others = part.drop(first.index)
-    if "rank_low" in part and len(others):
+    if "letters" in part and len(others):
         yield from _rank_sentences(first, others, name, attrs)
-    if "difference" in part:
-        yield from _differences(part, first, name, unit, attrs)
+    if "difference" in part and "baseline" in attrs:
+        yield from _differences(part, name, unit, attrs)
     if "better_than_chance" in part:
         lacking = part.loc[~part["better_than_chance"].astype(bool), name]
         if len(lacking):
@@ -894,18 +891,12 @@ def _rank_sentences(
     first: pd.DataFrame, others: pd.DataFrame, name: str, attrs: Attrs
 ) -> Iterator[str]:
     """Describe rows tied with the best row, and rows that are worse."""
-    if "letters" in others:
-        sets = letter_sets([*first["letters"], *others["letters"]])
-        shares = np.array([[bool(a & b) for a in sets[: len(first)]] for b in sets[len(first) :]])
-        alike, apart = shares.all(axis=1), ~shares.any(axis=1)
-        mixed = ~alike & ~apart
-    else:  # either no row is significantly better, or every row with a higher value is better
-        ahead = [len(first) + int((others["value"] != x).cumprod().sum()) for x in others["value"]]
-        alike, apart = ((others["rank_low"] == x).to_numpy() for x in (1, np.array(ahead) + 1))
-        mixed = np.zeros(len(others), dtype=bool)
+    sets = letter_sets([*first["letters"], *others["letters"]])
+    shares = np.array([[bool(a & b) for a in sets[: len(first)]] for b in sets[len(first) :]])
+    alike, apart = shares.all(axis=1), ~shares.any(axis=1)
     untested = np.zeros(len(others), dtype=bool)
     p = first_of(others, P_VALUES)
-    if p and "baseline" not in attrs and others["difference"].notna().any():
+    if p and others["difference"].notna().any():
         untested = others[p].isna().to_numpy()
     elif name == "measure" and "metric" not in others:  # too few rows for an interval and a test
         untested = others["ci_low"].isna().to_numpy()
@@ -916,7 +907,11 @@ def _rank_sentences(
     texts: tuple[tuple[str, Any, str], ...] = (
         (f"{they} {do} not differ significantly from", alike & ~untested, "or"),
         (f"{they} {are} significantly better than", apart, "and"),
-        (f"Only some of the best {name}s are significantly better than", mixed & ~untested, "and"),
+        (
+            f"Only some of the best {name}s are significantly better than",
+            ~(alike | apart | untested),
+            "and",
+        ),
     )
     named: Any = others[name]
     for text, which, last in texts:
@@ -929,20 +924,15 @@ def _rank_sentences(
         yield f"{they} {were} not tested against {join(others[name][untested], 'or')}."
 
 
-def _differences(
-    part: pd.DataFrame, first: pd.DataFrame, name: str, unit: Unit, attrs: Attrs
-) -> Iterator[str]:
-    """Write the differences from the baseline, or from the best."""
-    base, how, lower = attrs.get("baseline"), adjustment(attrs), is_lower_better(attrs)
+def _differences(part: pd.DataFrame, name: str, unit: Unit, attrs: Attrs) -> Iterator[str]:
+    """Write the differences from the baseline."""
+    base, how, lower = attrs["baseline"], adjustment(attrs), is_lower_better(attrs)
     said = f"; {how}" * bool(how)
     p_name = first_of(part, P_VALUES)
     compared = part[part["difference"].notna() & (part[name] != base)]
-    if base is None:
-        compared = compared.drop(first.index, errors="ignore").iloc[:1]
-        base = join(first[name].iloc[:1])
-    elif len(compared) > MOST and p_name:
-        alpha, compared = alpha_of(attrs), compared[compared[p_name].notna()]
-        sure = compared[rejects(compared[p_name], alpha)]
+    if len(compared) > MOST and p_name:
+        compared = compared[compared[p_name].notna()]
+        sure = compared[rejects(compared[p_name], alpha_of(attrs))]
         up = int(((sure["difference"] > 0.0) != lower).sum())
         yield (
             f"Of {len(compared)} {name}s, {up} are significantly higher than {base} and"
@@ -983,133 +973,122 @@ def _p(p: float, attrs: Attrs) -> str:
 
 # ---- comparisons
 
-_GAPS = {"measure": "difference", "system": "gain", "sample": "difference"}
+_GAPS = ("difference", "gain")
 
 
 def _comparisons(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
     """Write the difference for each pair, or a summary of many pairs."""
-    kind = next(x for x in _GAPS if f"{x}_a" in frame)
-    gap, p = first_of(frame, (_GAPS[kind], "odds_ratio")), first_of(frame, P_VALUES)
-    noun, percent = called(attrs)
-    several = len(frame) > 1
-    how = adjustment(attrs) or "unadjusted" * (several and p == "p_value")
-    if len(frame) > MOST and p:
-        # the number of significant comparisons, and the largest difference
-        alpha = alpha_of(attrs)
-        sure = frame[rejects(frame[p], alpha)]
-        frame = frame[frame[p].notna()]
-        text = (
-            f"Of {len(frame):,} comparisons, {len(sure):,} {agree(len(sure), 'is', 'are')}"
-            f" significant at the {percent_of(alpha)} level ({how})."
-        )
-        if "tie_decides" in frame and (count := int(frame["tie_decides"].sum())):
-            tests = f"{count:,} of these tests"
-            text += f" The order of equal scores determines the results of {tests}."
-        if not len(frame[gap].dropna()):
-            yield text
-            return
-        largest_row: Row = frame.to_dict("records")[int(frame[gap].abs().to_numpy().argmax())]
-        unit = column_unit(frame, gap, first_of(frame, ["ci_low"]), percent=percent)
-        largest = _compared(largest_row, kind, gap, p, "", noun, unit, attrs)
-        left = frame[~rejects(frame[p], alpha)]
-        pairs = [f"{a} and {b}" for a, b in zip(left[f"{kind}_a"], left[f"{kind}_b"], strict=True)]
-        if 0 < len(pairs) < 7:
-            text += f" These pairs do not differ significantly: {'; '.join(pairs)}."
-        between = f"{largest_row[f'{kind}_a']} and {largest_row[f'{kind}_b']}"
-        largest = f"{largest[0].lower()}{largest[1:]}"
-        yield f"{text} The largest difference is between {between}: {largest}"
-        return
+    gap, p = first_of(frame, _GAPS), first_of(frame, P_VALUES)
+    how = adjustment(attrs) or "unadjusted" * (len(frame) > 1 and p == "p_value")
     low = first_of(frame, ("ci_low", "band_low"))
-    unit = column_unit(frame, gap, low, percent=percent and gap != "odds_ratio")
-    for row in first_and_last(frame).to_dict("records"):
-        yield _compared(row, kind, gap, p, how, noun, unit, attrs)
-        if several and how == adjustment(attrs):
-            how = ""
+    unit = column_unit(frame, gap, low, percent=called(attrs)[1])
+    if len(frame) <= MOST or not p:
+        for row in first_and_last(frame).to_dict("records"):
+            yield _compared(row, how, unit, attrs)
+            if how == adjustment(attrs):
+                how = ""
+        return
+    # the number of significant comparisons, and the largest difference
+    alpha = alpha_of(attrs)
+    frame = frame[frame[p].notna()]
+    sure = rejects(frame[p], alpha)
+    text = (
+        f"Of {len(frame):,} comparisons, {sure.sum():,} {agree(sure.sum(), 'is', 'are')}"
+        f" significant at the {percent_of(alpha)} level ({how})."
+    )
+    if "tie_decides" in frame and (count := int(frame["tie_decides"].sum())):
+        text += f" The order of equal scores determines the results of {count:,} of these tests."
+    if frame[gap].notna().any():
+        pairs = [" and ".join(map(str, _names(row))) for row in frame.to_dict("records")]
+        alike = [pair for pair, proven in zip(pairs, sure, strict=True) if not proven]
+        if 0 < len(alike) < 7:
+            text += f" These pairs do not differ significantly: {'; '.join(alike)}."
+        place = int(frame[gap].abs().to_numpy().argmax())
+        largest = _compared(frame.iloc[place].to_dict(), "", unit, attrs)
+        largest = f"{largest[0].lower()}{largest[1:]}"
+        text += f" The largest difference is between {pairs[place]}: {largest}"
+    yield text
 
 
-def _compared(
-    row: Row, kind: str, gap: str, p: str, how: str, noun: str, unit: Unit, attrs: Attrs
-) -> str:
-    keys = [*row][: [*row].index(f"{kind}_a")]
+def _names(row: Row) -> tuple[Any, Any]:
+    """Return the two names of a comparison."""
+    a = first_of(row, ("measure_a", "system_a", "sample_a"))
+    return row[a], row[f"{a[:-1]}b"]
+
+
+def _compared(row: Row, how: str, unit: Unit, attrs: Attrs) -> str:
+    """Write a comparison as sentences."""
+    (a, b), value = _names(row), row[first_of(row, _GAPS)]
+    if "sample_a" in row:
+        a, b = (f"{row['measure']} in {x}" for x in (a, b))
+    first = first_of(row, ("measure_a", "system_a", "sample_a"))
+    keys = [*row][: [*row].index(first)]
     where = "".join(f"For {k} {row[k]}, " for k in keys if k not in ("size", "measure", "n"))
     if "size" in keys:
         where += f"With {row['size']:,} items, "
     if "n" in row:
         where += f"at n = {row['n']:,}, "
-    if "n_first" in row:
-        where = f"From n = {row['n_first']:,} to {row['n_last']:,}, "
-    where = where[:1].upper() + where[1:]
-    a, b, value = row[f"{kind}_a"], row[f"{kind}_b"], row[gap]
-    if kind == "sample":
-        a, b = (f"{row['measure']} in {x}" for x in (a, b))
     if pd.isna(value):
-        return f"{where}{a} and {b} cannot be compared because a value is missing."
-    ends = [row.get(x, math.nan) for x in ("ci_low", "ci_high")]
-    ends = [row.get(x, y) for x, y in zip(("band_low", "band_high"), ends, strict=True)]
-    turned = gap != "odds_ratio" and value < 0.0 and attrs.get("alternative") in (None, "two-sided")
+        text = f"{where}{a} and {b} cannot be compared because a value is missing."
+        return text[0].upper() + text[1:]
+    limits = first_of(row, ("band_low", "ci_low")).removesuffix("low")
+    ends = [row.get(f"{limits}{x}", math.nan) for x in ("low", "high")]
+    side = attrs.get("alternative", "two-sided")
+    turned = value < 0.0 and side == "two-sided"
     if turned:
         a, b, ends = b, a, [-ends[1], -ends[0]]
-    side = attrs.get("alternative", "two-sided")
     ends = {"greater": [ends[0], math.inf], "less": [-math.inf, ends[1]]}.get(side, ends)
-    beside = []
-    if not any(math.isnan(x) for x in ends):
-        start, end = "", "interval"
-        if "band_low" in row:
-            start, end = "simultaneous ", "band"
-        if math.isinf(ends[0]) or math.isinf(ends[1]):
-            start, end = f"one-sided {start}", "limit:"
-        beside.append(f"{start}{level_of(attrs)} {end} {unit.gaps(*ends)}")
-    tested = bool(p) and pd.notna(row[p])
-    sure = tested and rejects(row[p], alpha_of(attrs))
-    if tested:
+    noun, beside = called(attrs)[0], []
+    is_less = (value < 0.0 and not turned) != is_lower_better(attrs)
+    comparative = {True: "lower", False: "higher"}[is_less]
+    text = f"the {noun} is {unit.gap(value)} {comparative} for {a} than for {b}"
+    if value == 0.0:
+        text = f"{a} and {b} have the same {noun}"
+    elif attrs.get("test") == "wilcoxon":
+        text = f"{a} scores {unit.gap(value)} {comparative} than {b}"
+        beside.append("Hodges–Lehmann estimate")
+    if not any(map(math.isnan, ends)):
+        start = "simultaneous " * (limits == "band_")
+        interval = {"band_": "band"}.get(limits, "interval")
+        if any(map(math.isinf, ends)):
+            start, interval = f"one-sided {start}", "limit:"
+        beside.append(f"{start}{level_of(attrs)} {interval} {unit.gaps(*ends)}")
+    verdict = ""
+    p = first_of(row, P_VALUES)
+    if p and pd.isna(row[p]):
+        verdict = " No test was possible."
+    elif p:
+        sure = rejects(row[p], alpha_of(attrs))
         adjusted = "adjusted " * (p == "p_adjusted" and bool(adjustment(attrs)))
-        beside.append(f"{adjusted}{_p(row[p], attrs)}")
-        beside += filter(None, [how])
+        beside += filter(None, [f"{adjusted}{_p(row[p], attrs)}", how])
         if side != "two-sided":
             beside.append(f"alternative: {side}")
-    if gap == "odds_ratio":
-        text = f"the odds ratio between {a} and {b} is {unit.number(value)}"
-    elif value == 0.0:
-        text = f"{a} and {b} have the same {noun}"
-    else:
-        is_less = (value < 0.0 and not turned) != is_lower_better(attrs)
-        comparative = {True: "lower", False: "higher"}[is_less]
-        text = f"the {noun} is {unit.gap(value)} {comparative} for {a} than for {b}"
-        if attrs.get("test") == "wilcoxon":
-            text = f"{a} scores {unit.gap(value)} {comparative} than {b}"
-            beside.insert(0, "Hodges–Lehmann estimate")
-    if not where:
-        text = text[0].upper() + text[1:]
-    verdict = ""
-    if tested:
         verdict = f" The difference is {'not ' * (not sure)}significant at the"
         verdict += f" {percent_of(alpha_of(attrs))} level"
-        if not sure and gap != "odds_ratio" and all(math.isfinite(x) for x in ends):
+        if not sure and all(map(math.isfinite, ends)):
             verdict += f"; the data are compatible with differences of {unit.gaps(*ends)}"
         verdict += "."
-    elif p:
-        verdict = " No test was possible."
-    if sure and ends[0] <= 0.0 <= ends[1] and gap != "odds_ratio":
-        verdict += f" {_WIDER}"
+        if sure and ends[0] <= 0.0 <= ends[1]:
+            verdict += f" {_WIDER}"
     verdict += margin_words(row, a, b, percent=unit.percent, attrs=attrs)
-    cut = _cut_words(row, unit, attrs, sign={True: -1.0, False: 1.0}[turned])
     if beside:
         text += f" ({'; '.join(beside)})"
-    return f"{where}{text}.{verdict}{cut}"
+    text = f"{where}{text}.{verdict}{_cut_words(row, unit, attrs, turned=turned)}"
+    return text[0].upper() + text[1:]
 
 
-def _cut_words(row: Row, unit: Unit, attrs: Attrs, *, sign: float) -> str:
+def _cut_words(row: Row, unit: Unit, attrs: Attrs, *, turned: bool) -> str:
     """Return the sentence about lists that end inside a tie, or ""."""
     if row.get("tie_decides"):
-        text = " The order of equal scores determines this"
+        text = " The order of equal scores determines this result: "
         if "tie_low" not in row:
-            return f"{text} result: other orders lead to a different conclusion."
-        ends = sorted(sign * row[x] for x in ("tie_low", "tie_high"))
+            return f"{text}other orders lead to a different conclusion."
+        ends = [row["tie_low"], row["tie_high"]]
         p = [p_text(row[x], alpha=alpha_of(attrs)) for x in ("p_tie_low", "p_tie_high")]
-        if ends[0] != sign * row["tie_low"]:
-            p.reverse()
+        if turned:
+            ends, p = [-ends[1], -ends[0]], p[::-1]
         return (
-            f"{text} result: over random tie-breaking orders, the difference is {unit.gaps(*ends)}"
+            f"{text}over random tie-breaking orders, the difference is {unit.gaps(*ends)}"
             f" ({' to '.join(p)})."
         )
     if not row.get("cuts_tie"):
@@ -1152,7 +1131,7 @@ _KINDS: tuple[tuple[str, Writer], ...] = (
     ("system|measure value rank_low rank_high", _best_sentences),
     ("system|measure value difference", _best_sentences),
     (
-        "measure_a|system_a|sample_a measure_b|system_b|sample_b difference|gain|odds_ratio",
+        "measure_a|system_a|sample_a difference|gain",
         _comparisons,
     ),
     ("measure|system|n|threshold|p_low|power|alpha|p|statistic", row_sentences),

@@ -163,7 +163,6 @@ QUESTIONS = {
     "isolines": lambda r: r.isolines([7, 64]),
 }
 RANKED = {  # what a list that ends early has no answer to
-    "tie_sensitivity": lambda r: r.tie_sensitivity("a", "c", N, n_keys=5),
     "precision_band": lambda r: r.precision_band(N, n_resamples=99),
     "difference_band": lambda r: r.difference_band(n=N, n_resamples=99),
     "measure_ranks": lambda r: r.measure_ranks(N, n_resamples=199),

@@ -80,7 +80,7 @@ def test_repr_counts_nothing_lazy(frame):
 
     lazy = xr.Dataset.from_dataframe(frame).chunk({"candidate": 10})
     with dask.config.set(scheduler=refuse):
-        assert "lazy" in _facts(lazy.rankeval)["true positives"]
+        assert _facts(lazy.rankeval)["candidates"] == "30 along 'candidate'"
 
 
 def test_repr_of_items():
@@ -172,18 +172,9 @@ def test_the_overview_says_what_labels_there_are_and_what_is_left_out(frame):
 def test_repr_never_raises(data):
     text = repr(data.rankeval)
     assert "nbest_precision" in text or "paired_bootstrap" in text
-    assert data.rankeval._repr_html_()
     assert dir(data.rankeval)
     assert repr(data.rankeval(by="nowhere", key="nothing", measures=["a", "zz"]))
     assert repr(data.rankeval(gold="absent"))
-
-
-def test_the_html_is_escaped_and_has_no_colour_of_its_own():
-    frame = pd.DataFrame({"<b>G2</b>": [1.0, 2.0], "gold": [True, False]})
-    page = frame.rankeval._repr_html_()
-    assert "&lt;b&gt;G2&lt;/b&gt;" in page
-    assert "<b>G2" not in page
-    assert "color" not in page
 
 
 # -------------------------------------------------------------------------------- what can be asked
@@ -197,14 +188,12 @@ def test_tab_and_repr_show_what_the_form_can_be_asked(form):
     accessor = _data(form).rankeval
     assert dir(accessor) == sorted([*methods_of(form), "plot"])
     assert dir(accessor.plot) == sorted(PLOTS[form])
-    text, page = repr(accessor), accessor._repr_html_()
+    text = repr(accessor)
     assert len(text.splitlines()) <= 25
     for name in methods_of(form):
         assert _is_named(name, text.split("Pictures")[0]), name
-        assert _is_named(name, page.split("Pictures")[0]), name
     for name in PLOTS[form]:
         assert _is_named(name, text.split("Pictures")[1]), name
-        assert _is_named(name, page.split("Pictures")[1]), name
     others = {*METHODS} - set(methods_of(form))
     named = " ".join(line[32:] for line in text.split("Methods\n")[1].splitlines()).split()
     assert not others & {name.strip(",") for name in named}

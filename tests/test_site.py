@@ -129,10 +129,18 @@ def test_pages_of_the_api_link_to_the_roles_and_name_each_there():
     lines = str(inspect.getdoc(rankeval_pd.compare)).splitlines()
     heading = next(line for line in lines if line.endswith(": roles, optional"))
     before = len(lines)
-    module.shorten_roles(lines)
+    module.before_numpydoc(None, "function", "compare", rankeval_pd.compare, None, lines)
     assert lines[lines.index(heading) + 1].strip() == module.ROLES
     assert len(lines) < before - 20
-    assert "Returns" in lines
+    start, short, more, _ = lines[lines.index("Returns") + 2 :][:4]
+    assert start == "DataFrame or Dataset"
+    assert short.startswith(
+        "    Columns of the short table, where they apply: ``measure_a``, ``mea"
+    )
+    assert more.startswith("    ``details=True`` adds, where they apply: ``precision_a``, ``precis")
+    parts = [":Parameters:", ".. rubric:: Examples", "..", "The mark of numpydoc."]
+    module.examples_first(parts)
+    assert parts[0] == ".. rubric:: Examples"
     roles = (DOCS / "api" / "roles.md").read_text("utf-8")
     assert [r for r in heading.split(":")[0].strip().split(", ") if f"`{r}`" not in roles] == []
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import rankeval_pd
 from rankeval_pd.options import can
+from rankeval_pd.tables import _IF_TRUE
+from tests import walks
 from tests.questions import ASKED, FRAME, OTHER, runs
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
@@ -91,6 +96,54 @@ def test_what_a_keyword_adds_has_its_columns():
     kin = {"a": "x", "b": "x", "c": "y"}
     families = ITEMS.rankeval.paired_bootstrap(families=kin, details=False)
     assert list(families)[-1] == "relation"
+
+
+SEEDS = pd.MultiIndex.from_product([range(12), range(4)], names=["item", "seed"])
+WITH = {  # options that add columns
+    "compare": [{"of": "recall"}, {"of": "lift"}, {"adjust": "max-t", "margin": 0.5}],
+    "compare_area": [{"adjust": "holm"}],
+    "unpaired_area": [{"adjust": "holm"}],
+    "random_test": [{"by": "query", "combine": True}],
+    "random_bound": [{"simultaneous": True}],
+    "paired_bootstrap": [{"adjust": "max-t"}, {"seeds": "seed"}],
+    "paired_permutation": [{"adjust": "max-t"}],
+    "gain_by_size": [{"adjust": "max-t"}, {"seeds": "seed"}],
+}
+
+
+@pytest.mark.parametrize("name", [x for x in walks.METHODS if can(getattr(rankeval_pd, x)).short])
+def test_the_declared_columns_are_those_of_the_short_table_and_those_that_details_add(name):
+    added, data = set(), walks.data_of(name)
+    for options in ({}, *WITH.get(name, ())):
+        if "seeds" in options:
+            data = data[walks.MEASURES].set_axis(SEEDS).unstack()  # noqa: PD010
+        short, whole = (walks.ask(name, data, **options, details=x) for x in (False, True))
+        added |= {*whole} - {*short} - {*_IF_TRUE}
+    if name == "summary":
+        found = runs(["one", "two"]).rankeval(details=True).summary("AP", baseline="one")
+        added |= {*found.loc[:, "tied_for_best":]}
+    assert added == {*can(getattr(rankeval_pd, name)).details.split()}
+    returned = inspect.getdoc(getattr(rankeval_pd, name)).partition("Returns\n")[2]
+    returned = returned.partition("\n\nNotes\n")[0]
+    unsaid = {x for x in {*short, *added} - {*walks.KEYS} if f"``{x}``" not in returned}
+    assert not unsaid or ":func:" in returned, unsaid
+
+
+def test_a_column_that_a_short_table_leaves_out_leads_to_details():
+    table = FRAME[["a", "b", "gold"]].rankeval.compare(n=[5, 10], details=False)
+    for some in (table, table[table["n"] > 5], table.sort_values("n"), table.copy(),
+                 pickle.loads(pickle.dumps(table)), pd.concat([table, table])):  # fmt: skip
+        for key in ("significant", ["n", "significant"]):
+            with pytest.raises(KeyError, match=r"^'significant' .* compare\(.*, details=True\)"):
+                some[key]
+    for key in ("significance", ["n", "significance"]):
+        with pytest.raises(KeyError, match="significance'") as error:
+            table[key]
+        assert "details" not in str(error.value)
+    table.attrs = {}
+    with pytest.raises(KeyError, match=r"^'significant'$"):
+        table["significant"]
+    assert table.assign(significant=True)["significant"].all()
 
 
 def test_queries_are_short_and_a_wide_table_is_whole():

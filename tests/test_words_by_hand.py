@@ -69,7 +69,7 @@ def test_ties_and_single_sizes():
     assert gaps.startswith("a is significantly better than b at 3 of 5 tested sizes from n = 5 to")
 
 
-def test_with_a_baseline_no_test_of_the_baseline_is_none_of_the_best():
+def test_with_a_baseline_each_difference_from_it_is_said():
     table = pd.DataFrame({
         "measure": ["a", "b", "c"], "value": [0.5, 0.4, 0.1], "ci_low": 0.1, "ci_high": 0.6,
         "rank_low": [1, 1, 3], "rank_high": [2, 2, 3], "difference": [0.1, 0.0, -0.3],
@@ -78,12 +78,9 @@ def test_with_a_baseline_no_test_of_the_baseline_is_none_of_the_best():
     })  # fmt: skip
     noted(table, "summary", baseline="b", kind="ap", level=0.95, alpha=0.05)
     told = in_words(table)
-    assert "It does not differ significantly from b (unadjusted tests)." in told
-    assert "It is significantly better than c." in told
     assert "c is significantly lower than b, by 0.30 (95% interval 0.10 to 0.50, p = 0.050)" in told
     assert "a does not differ significantly from b: it is 0.10 higher (95% interval −0.10" in told
     del table["p_value"]
-    del table["rank_low"]
     told = in_words(table)
     assert "a is 0.10 higher than b (95% interval −0.10 to 0.30)." in told
     assert "signific" not in told

@@ -1,7 +1,9 @@
-"""Links from the API pages to a how-to, an explanation and the gallery, and back.
+"""What the API pages add to docstrings, and in which order.
 
-``api_links.csv`` has a row for each public name. The full list of column roles is on one page, and
-the API pages link to that page.
+A page has links to a how-to, an explanation and the gallery, which lead back to the page:
+``api_links.csv`` has a row for each public name. The example stands first, and the returned columns
+are those that the method declares. The full list of column roles is on one page, and the API pages
+link to that page.
 """
 
 from __future__ import annotations
@@ -41,17 +43,57 @@ def shorten_roles(lines: list[str]) -> None:
     lines[start + 1 : end] = [indent + ROLES, ""]
 
 
+def columns(able: Any) -> list[str]:
+    """Return the columns of the short table, and those that details=True adds."""
+    short = able.short
+    if not isinstance(short, str | dict):  # a function makes the short table
+        short = ""
+    if isinstance(short, str):
+        short = {"": short}
+    lines = []
+    for keyword, names in short.items():
+        beside = f" with ``{keyword}``" if keyword else ""
+        if names:
+            lines.append(f"Columns of the short table{beside}, where they apply: {_code(names)}.")
+    if able.details:
+        lines.append(f"``details=True`` adds, where they apply: {_code(able.details)}.")
+    return lines
+
+
+def _code(names: str) -> str:
+    return ", ".join(f"``{name}``" for name in names.split())
+
+
 def before_numpydoc(_: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
     shorten_roles(lines)
+    if hasattr(obj, "capabilities") and "Returns" in lines:
+        place = lines.index("Returns") + 3  # after the type
+        lines[place:place] = [f"    {line}" for line in (*columns(obj.capabilities), "")]
 
 
 def after_numpydoc(_: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    examples_first(lines)
     row = table().get(name.removeprefix("rankeval_pd."))
     if row is None:
         return
-    fields = (":Parameters:", ":Returns:", ":Yields:", ".. rubric::", ".. admonition::")
-    place = next((k for k, x in enumerate(lines) if x.startswith(fields)), len(lines))
+    place = first_section(lines)
     lines[place:place] = ["", links(row), ""]
+
+
+def examples_first(lines: list[str]) -> None:
+    """Move the examples, the last section, before the others."""
+    if ".. rubric:: Examples" in lines:
+        start, end = lines.index(".. rubric:: Examples"), lines.index("..")  # numpydoc's mark
+        examples = lines[start:end]
+        del lines[start:end]
+        place = first_section(lines)
+        lines[place:place] = [*examples, ""]
+
+
+def first_section(lines: list[str]) -> int:
+    """Return the place of the first section of a docstring, after its text."""
+    sections = (":Parameters:", ":Returns:", ":Yields:", ".. rubric::", ".. admonition::")
+    return next((k for k, x in enumerate(lines) if x.startswith(sections)), len(lines))
 
 
 def lead_back(_: Any, docname: str, source: list[str]) -> None:

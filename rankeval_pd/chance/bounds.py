@@ -36,6 +36,7 @@ UNRANKED = with_roles_but(
     heads=True,
     counts=True,
     short="measure p n expected critical discrete interpolated parametric",
+    details="attainable local_level",
     layout="p n",
     quantity="true-positives",
 )

@@ -447,6 +447,7 @@ _ALONE = (
     heads=True,
     clusters=True,
     short="measure n tp expected lift p_value p_adjusted",
+    details="p_mid p_strict log10_p n_pool n_left_out",
     layout="measure n",
     quantity="true-positives",
     test="hypergeometric",

@@ -50,6 +50,7 @@ _TOGETHER = 1_000_000  # placements kept in memory at once; about twenty arrays 
     by_groups=True,
     short="measure_a measure_b difference ci_low ci_high p_value p_adjusted p_equivalence"
     " p_noninferior better",
+    details="area_a area_b z se leaning ci_low_alone ci_high_alone",
     layout="pair",
     quantity="area",
     interval="student",

@@ -42,6 +42,7 @@ _OWN = {"roc": "newcombe", "ap": "logit"}  # the interval of each kind of area
     clusters=True,
     by_groups=True,
     short="measure area ci_low ci_high chance",
+    details="se p_value",
     layout="measure",
     quantity="area",
     test="score",
@@ -229,22 +230,43 @@ def _area_limits(area: FloatArray, spread: early.AreaSpread, level: float, ci: s
 
 
 def area_of_outlines(
-    outlines: Sequence[tuple[Hashable, early.Outline]],
+    rankings: Sequence[early.RankingOutline],
+    inverse_ends: Callable[[Any], float],
     *,
-    ci: AreaInterval = "newcombe",
+    kind: AreaKind = "roc",
+    ci: AreaInterval | None = None,
     level: float = 0.95,
+    ends: bool = False,
 ) -> pd.DataFrame:
-    """Return :func:`area` for the measures of rankings given by their outlines."""
+    """Return :func:`area` for rankings given by their outlines.
+
+    ``inverse_ends`` returns the sum that the chance level of average precision needs.
+    """
+    interval = _interval_kind(kind, ci)
     level = check_share("level", level)
-    names, given = zip(*outlines, strict=True)
-    areas, spreads = zip(*map(early.outline_area, given), strict=True)
-    spread = early.joined_spreads(spreads)
-    _warn_if_few(spread, "area")
-    columns = _area_limits(np.array(areas), spread, level, ci)
-    measures = pd.Series(pd.Index(names, tupleize_cols=False))
-    table = pd.DataFrame({"measure": measures, **{x: columns[x] for x in AREA_COLUMNS[1:]}})
-    n_candidates = given[0].positive + given[0].negative
-    table.attrs.update(kind="roc", ci=ci, level=level, n_candidates=n_candidates)
+    if kind == "roc":
+        areas, spreads = zip(*(early.outline_area(x.outline) for x in rankings), strict=True)
+        spread = early.joined_spreads(spreads)
+        _warn_if_few(spread, "area")
+        columns = _area_limits(np.array(areas), spread, level, interval)
+    else:
+        precisions = [
+            early.outline_precision(ranking, inverse_ends(ranking), ends=ends)
+            for ranking in rankings
+        ]
+        value, corrected, variance, chance = np.array(precisions).T
+        positive = np.array([ranking.outline.positive for ranking in rankings])
+        negative = np.array([ranking.outline.negative for ranking in rankings])
+        least = np.minimum(positive, negative) - 1.0
+        spread = early.AreaSpread(variance, least, positive, negative)
+        _warn_if_few(spread, "area")
+        columns = _columns_of_precision(value, corrected, chance, spread, level)
+    names = pd.Index([ranking.measure for ranking in rankings], tupleize_cols=False)
+    leaving = {name: columns[name] for name in AREA_COLUMNS[1:]}
+    table = pd.DataFrame({"measure": pd.Series(names), **leaving})
+    table.attrs.update({"kind": kind, "ci": interval, "level": level})
+    outline = rankings[0].outline
+    table.attrs["n_candidates"] = outline.positive + outline.negative
     return table
 
 
@@ -260,9 +282,20 @@ def precision_columns(
     if cluster is None:  # with few positives the interval is wide, but its coverage is correct
         warned = ""
     spread = spread_of(result, cluster, warned=warned, alone=True)
-    value, error, freedom = result.value, spread.error, spread.least_freedom
-    low, high = early.ap_limits(value, result.corrected, error, freedom, spread.positive, level)
-    values = value, result.chance, low, high, error, np.full(value.shape, np.nan)
+    return _columns_of_precision(result.value, result.corrected, result.chance, spread, level)
+
+
+def _columns_of_precision(
+    value: FloatArray,
+    corrected: FloatArray,
+    chance: FloatArray,
+    spread: early.AreaSpread,
+    level: float,
+) -> dict[str, AnyArray]:
+    """Return the columns of average precisions."""
+    error, freedom = spread.error, spread.least_freedom
+    low, high = early.ap_limits(value, corrected, error, freedom, spread.positive, level)
+    values = value, chance, low, high, error, np.full(value.shape, np.nan)
     return dict(zip(AREA_COLUMNS[1:], values, strict=True)) | spread.counted
 
 
@@ -399,6 +432,7 @@ _OF_PAIR = (
     rankings="How good is it overall?",
     any_ties=True,
     short="measure sample_a sample_b difference ci_low ci_high p_value p_adjusted better",
+    details="area_a area_b z se leaning ci_low_alone ci_high_alone",
     layout="pair measure",
     pooled=True,
     quantity="area",

@@ -215,7 +215,6 @@ def _rows_of_systems(
         "ci_low_alone": alone[0],
         "ci_high_alone": alone[1],
         "rank": 1 + (known[:, np.newaxis] > known).sum(axis=0),
-        "p_best": found.p_best,
         "n_groups": np.full(systems, items.n_groups),
         "n_resamples": np.full(systems, drawn),
         "undecided": np.full(systems, tested["undecided"].any()),

@@ -1129,7 +1129,7 @@ def parts_of(
         check_not_above(n, groups.largest, whole)
     if together:
         check_groups(list(groups.keys.columns))
-    if heads and able.n_keys == 1 and able.scores and isinstance(n, np.ndarray):
+    if heads and able.scores and isinstance(n, np.ndarray):
         groups = groups.head(n)
     if not len(groups.keys):  # one group without candidates has the columns but no rows
         parts = stacks(replace(groups, keys=pd.DataFrame(index=[0])))

@@ -39,14 +39,17 @@ from rankeval_pd.stats import (
     AnyArray,
     AnyItems,
     BoolArray,
+    ExactSums,
     FloatArray,
     IntArray,
     Outline,
     PairOptions,
     Ranking,
+    RankingOutline,
     Whole,
     blocks,
     clusters,
+    exact_sums,
     ranking,
 )
 from rankeval_pd.stats import items as resamples
@@ -626,8 +629,8 @@ def _joined_answers(
 # which must fit in memory, and the second pass counts the negatives at and between these scores.
 
 
-def outlines_of(ddf: Any, roles: Roles) -> list[tuple[Hashable, Outline]]:
-    """Return each measure with an outline of its ranking, in two passes over the data."""
+def outlines_of(ddf: Any, roles: Roles) -> list[RankingOutline]:
+    """Return an outline of the ranking by each measure, in two passes over the data."""
     request = request_of(ddf, roles)
     unordered = replace(roles, groups=None, key=None)
     request = request._replace(roles=unordered, label=(), numbered=False)
@@ -640,12 +643,14 @@ def outlines_of(ddf: Any, roles: Roles) -> list[tuple[Hashable, Outline]]:
     distinct = later(_distinct_scores, positives[0])
     parts = [later(_negatives_between, frame, distinct, request=request) for frame in frames]
     negatives, scores = computed([folded(parts, sum), distinct])
-    outlines, start = [], 0
-    for measure, (own, tp) in zip(request.measures, scores, strict=True):
+    rankings, start = [], 0
+    for k, (own, tp) in enumerate(scores):
         counted = negatives[start : start + 2 * own.size + 1]
         start += counted.size
-        outlines.append((measure, Outline(tp, tied=counted[1::2], between=counted[0::2])))
-    return outlines
+        outline = Outline(tp, tied=counted[1::2], between=counted[0::2])
+        missing = int(counts.unscored[k]), int(counts.unscored_true[k])
+        rankings.append(RankingOutline(request.measures[k], own, outline, *missing))
+    return rankings
 
 
 def _true_scores(frame: pd.DataFrame, *, request: Request) -> tuple[FloatArray, Counts]:
@@ -676,6 +681,42 @@ def _negatives_between(
         tied = first < np.searchsorted(scores, rising, side="right")
         counts.append(np.bincount(2 * first + tied, minlength=2 * scores.size + 1))
     return np.concatenate(counts)
+
+
+def inverse_ends(ddf: Any, roles: Roles, ranked: RankingOutline) -> float:
+    """Return the sum of 1 / n over scored candidates, where n is the end of a candidate's block.
+
+    Dask shuffles the distinct scores of each partition by ranges of scores that end at true
+    positives, so a range must fit in the memory of a worker. The sum is exact before it is rounded.
+    """
+    request = request_of(ddf, replace(roles, measures=[ranked.measure]))
+    tp, tied, between = ranked.outline
+    known = ~np.isnan(ranked.scores)
+    ends = np.cumsum(between[:-1] + tp + tied)[known]
+    ranges = ddf.npartitions
+    cuts = np.unique(np.searchsorted(ends, np.arange(1, ranges) * ends.max(initial=0) / ranges))
+    cuts = cuts[cuts < ends.size]
+    scores, starts = ranked.scores[known][cuts], np.array([0, *ends[cuts]])
+    meta = pd.DataFrame({"range": np.arange(0), "worse": np.zeros(0), "size": np.arange(0)})
+    read = ddf[request.columns]
+    counted = read.map_partitions(_score_counts, request=request, cuts=scores, meta=meta)
+    parts = counted.shuffle(on="range").to_delayed()
+    sums = folded([later(_inverse_sums, part, starts=starts) for part in parts], _plus).compute()
+    return float(sums.rounded()[0])
+
+
+def _score_counts(frame: pd.DataFrame, *, request: Request, cuts: FloatArray) -> pd.DataFrame:
+    """Return the distinct scores in a partition, their ranges, and how often they occur."""
+    [worse] = negated_scores(frame, request)
+    scores, size = np.unique(worse[~np.isnan(worse)], return_counts=True)
+    return pd.DataFrame({"range": np.searchsorted(cuts, scores), "worse": scores, "size": size})
+
+
+def _inverse_sums(part: pd.DataFrame, *, starts: IntArray) -> ExactSums:
+    sizes = part.groupby(["range", "worse"])["size"].sum()
+    before = starts[sizes.index.get_level_values("range").to_numpy(dtype=np.int64)]
+    ends = before + sizes.groupby(level="range").cumsum().to_numpy()
+    return exact_sums((sizes.to_numpy() / ends)[np.newaxis])
 
 
 def _plus(parts: Sequence[Any]) -> Any:

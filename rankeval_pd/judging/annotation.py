@@ -48,6 +48,7 @@ _OUTSIDE = (0.025, 0.975)  # quantiles for the range of the power
 @Capabilities(
     rankings="What to judge, and how?",
     short="measure_a measure_b n n_judged n_more power power_low power_high",
+    details="n_region region_share precision_a precision_b",
 )
 @with_roles
 def plan_annotation(

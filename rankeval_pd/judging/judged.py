@@ -514,6 +514,7 @@ _DIFFERENCE_COLUMNS = (
 @Capabilities(
     **_OF_LISTS,
     short="measure n precision ci_low ci_high n_judged n_unjudged",
+    details="tp_judged tied",
     layout="measure n",
     quantity="precision",
     interval="hypergeometric",
@@ -622,6 +623,7 @@ def judged_precision(
 @Capabilities(
     **_OF_LISTS,
     short="measure n recall ci_low ci_high n_judged n_unjudged",
+    details="tp_judged tied",
     layout="measure n",
     quantity="recall",
     interval="mover",
@@ -671,6 +673,7 @@ def judged_recall(
 @Capabilities(
     **_OF_LISTS,
     short="measure_a measure_b n difference ci_low ci_high n_judged n_unjudged",
+    details="n_only n_judged_a n_judged_b tp_judged_a tp_judged_b cuts_tie",
     layout="pair n",
     quantity="precision",
     interval="mover",

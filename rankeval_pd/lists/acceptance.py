@@ -10,18 +10,9 @@ from typing import Any, Unpack
 import numpy as np
 import pandas as pd
 
-from rankeval_pd import doors, stats
+from rankeval_pd import doors, errors, stats
 from rankeval_pd.decisions import OF_PAIRED, OF_SETS, PAIR, Rows, decide, decision_columns
 from rankeval_pd.doors import Answer, Candidates, Data, tabulate
-from rankeval_pd.errors import (
-    check_choice,
-    check_one,
-    check_share,
-    is_known,
-    refuse_combinations,
-    unknown_name,
-    warn,
-)
 from rankeval_pd.lists.groups import ListMembers, set_weights
 from rankeval_pd.lists.precision import IntervalKind, rates_of
 from rankeval_pd.lists.regions import REGION_COLUMNS, Comparison, region_tests
@@ -38,7 +29,7 @@ from rankeval_pd.roles import (
     Roles,
     SetTest,
 )
-from rankeval_pd.stats import Accepted, AnyArray, FloatArray, IntArray, Ranking, ranks
+from rankeval_pd.stats import AnyArray, FloatArray, IntArray, Ranking, ranks
 
 # ---- Evaluate acceptance sets, defined by thresholds (Evert 2004, section 2)
 
@@ -54,6 +45,8 @@ ACCEPTANCE_COLUMNS = tuple(
     ends=True,
     by_groups=True,
     short="measure n threshold n_accepted tp precision recall ci_low ci_high",
+    details="lift recall_low recall_high specificity spec_low spec_high npv npv_low npv_high"
+    " f1 f1_low f1_high youden youden_low youden_high",
     layout={"": "measure cut", "n": "measure n"},
     quantity="precision",
 )
@@ -102,8 +95,7 @@ def acceptance_precision(
     -----
     The limits for F1 = 2 s / (1 + s) come from the interval ``ci`` for the proportion s = tp / (tp
     + fp + fn). Youden's J is a difference between two independent proportions, with Miettinen and
-    Nurminen's limits (see :func:`compare`). The cost is O(N log N) per measure for any number of
-    thresholds.
+    Nurminen's limits (see :func:`compare`).
 
     References
     ----------
@@ -119,7 +111,7 @@ def acceptance_precision(
     1      G2      100.0           0   0        NaN     0.0  0.000000  1.000000
     """
     kind = IntervalKind.of(ci, level, phi=phi)
-    check_one(threshold=threshold, n=n)
+    errors.check_one(threshold=threshold, n=n)
     sizes = doors.check_n(n)
     able, attrs = can(acceptance_precision), kind._asdict()
     if sizes is not None:
@@ -162,7 +154,9 @@ def _sets_of_thresholds(
     ranking = candidates.rankings(measures)
     sets = ranking.accepted(scores[measures])
     if ranking.whole is not None and ranking.whole.accepted is not None:
-        sets = Accepted(*(np.broadcast_to(x, sets.size.shape) for x in ranking.whole.accepted))
+        sets = stats.Accepted(
+            *(np.broadcast_to(x, sets.size.shape) for x in ranking.whole.accepted)
+        )
     columns = _shares_of_sets(ranking, sets, kind)
     columns["threshold"] = np.broadcast_to(cuts[measures], sets.size.shape)
     columns["exists"] = ~np.isnan(columns["threshold"])
@@ -170,7 +164,9 @@ def _sets_of_thresholds(
     return doors.rows_of(columns, candidates, "measure", measures, along)
 
 
-def _shares_of_sets(ranking: Ranking, sets: Accepted, kind: IntervalKind) -> dict[str, AnyArray]:
+def _shares_of_sets(
+    ranking: Ranking, sets: stats.Accepted, kind: IntervalKind
+) -> dict[str, AnyArray]:
     """Return counts, proportions and confidence limits of acceptance sets."""
     every = np.ones(sets.size.shape, dtype=bool)
     total, positive = (np.broadcast_to(x[..., np.newaxis], every.shape) for x in ranking.size)
@@ -304,9 +300,9 @@ def compare_thresholds(
     >>> df["gold"] = [True, True, True, False, False, False]
     >>> df.rankeval.compare_thresholds("G2", "t", 4)
       measure_a measure_b  n_a  n_b  difference    ci_low  ci_high  p_value better
-    0        G2         t    3    3         1.0 -0.001207      1.0      0.1    NaN
+    0        G2         t    3    3         1.0 -0.000695      1.0      0.1    NaN
     """
-    check_choice(f"of={of!r}: test", test, (None, *_TESTS[of]))
+    errors.check_choice(f"of={of!r}: test", test, (None, *_TESTS[of]))
     how = Comparison.of_options(
         a=a,
         b=b,
@@ -322,9 +318,11 @@ def compare_thresholds(
         meant = doors.others_of(b)
         meant.append(a)
         for name in thresholds:
-            if not is_known(name, meant) and name not in data.columns:
-                raise unknown_name("thresholds", name, data.columns)
-        thresholds = {name: cuts for name, cuts in thresholds.items() if is_known(name, meant)}
+            if not errors.is_known(name, meant) and name not in data.columns:
+                raise errors.unknown_name("thresholds", name, data.columns)
+        thresholds = {
+            name: cuts for name, cuts in thresholds.items() if errors.is_known(name, meant)
+        }
     interval = OF_SETS
     if of in _PAIRED:
         interval = OF_PAIRED
@@ -463,7 +461,7 @@ def _unless_unequal(
     unequal = np.abs(n_a - n_b) > _UNEQUAL * np.maximum(n_a, n_b)
     if (unequal & sure).any():
         first = tuple(np.argwhere(unequal & sure)[0])
-        warn(
+        errors.warn(
             f"acceptance sets of {n_a[first]} and {n_b[first]} candidates differ by more than 10%"
             " in size, which favors the smaller set (Evert 2004, footnote 13), so 'better' is NaN."
             " Compare predictive values (test='kosinski'), recall, or n-best lists."
@@ -499,9 +497,7 @@ def choose_threshold(
 
     Parameters
     ----------
-    data, **roles
-        As in :func:`nbest_precision`. ``ties`` has no effect because thresholds never separate
-        equal scores.
+    data
     precision : float, optional
         Required precision of the accepted candidates. The function returns the lowest threshold
         that guarantees this precision, to accept as many candidates as possible.
@@ -510,8 +506,10 @@ def choose_threshold(
         returns the highest threshold that guarantees this recall. By default, the function
         maximizes J = sensitivity + specificity - 1, with a guaranteed lower limit for J in the
         population.
-    level : float
+    level
         Probability that the guarantees for all measures are correct simultaneously.
+    **roles
+        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------
@@ -531,25 +529,20 @@ def choose_threshold(
     -----
     Choosing the last threshold whose individual interval exceeds the required precision does not
     account for the number of thresholds tried. Instead, this function tests acceptance sets in a
-    fixed sequence. The sequence starts with the smallest set that could pass (29 candidates for 0.9
-    at 95%), tests every set at the same level, and ends with the first failure. Small sets rarely
-    pass, so additional sequences start at twice the size, four times the size, and so on. The error
-    rate 1 - level is divided among the K sequences (multi-start fixed-sequence testing). Recall
+    fixed sequence, which starts with the smallest set that could pass and ends with the first
+    failure. Additional sequences start at twice the size, four times the size, and so on, and the
+    error rate 1 - level is divided among the sequences (multi-start fixed-sequence testing). Recall
     never decreases as you accept more candidates, so one sequence is enough, and ci_low is the
-    usual one-sided limit. With several measures, 1 - level is divided among the measures
-    (Bonferroni, see ``attrs["family"]``) because you can pick the best measure. If you chose a
-    measure beforehand, name the measure in ``measures``. For Youden's J, the population value is at
-    most sqrt(log(1 / (1 - level)) / 2) times sqrt(1/N+ + 1/(N - N+)) below the value in the data,
-    for all thresholds simultaneously (Smirnov's two-sample distribution). The guarantee reduces
-    power: only sets with dozens of candidates can reach the required precision.
-    ``tests/simulations/choose_threshold.csv`` compares failure rates with and without the guarantee
-    in simulations. The cost is O(N log N) per measure.
+    usual one-sided limit. With several measures, 1 - level is divided among the measures because
+    you can pick the best measure; if you chose one beforehand, name it in ``measures``. For
+    Youden's J, the limit holds for all thresholds simultaneously (Smirnov's two-sample
+    distribution). ``tests/simulations/choose_threshold.csv`` compares failure rates with and
+    without the guarantee. The cost is O(N log N) per measure.
 
     References
     ----------
     A. N. Angelopoulos, S. Bates, E. J. Candès, M. I. Jordan and L. Lei (2021), Learn then test.
     W. J. Youden (1950), Index for rating diagnostic tests.
-    C. J. Clopper and E. S. Pearson (1934).
 
     Examples
     --------
@@ -560,17 +553,17 @@ def choose_threshold(
     0    good   0.255544         924  180   0.194805  0.857143  0.802384
     1    fair  -0.157297        1203  180   0.149626  0.857143  0.802384
     """
-    refuse_combinations({"precision": precision, "recall": recall}, _ONE_AIM)
+    errors.refuse_combinations({"precision": precision, "recall": recall}, _ONE_AIM)
     aim, wanted, names = "youden", 0.0, (*COLUMNS, "youden")
     for name, share in (("precision", precision), ("recall", recall)):
         if share is not None:
-            aim, wanted, names = name, check_share(name, share), COLUMNS
+            aim, wanted, names = name, errors.check_share(name, share), COLUMNS
     if aim == "youden" and Roles.of(roles).groups is not None:
         raise ValueError(
             "groups: the lower limit of J assumes independent candidates. Pass precision=... or"
             " recall=..., which support groups."
         )
-    level = check_share("level", level)
+    level = errors.check_share("level", level)
     return tabulate(
         data,
         roles,
@@ -636,7 +629,7 @@ def _chosen_thresholds(
             aimed = "a J above 0"
         if len(reasons) > 1:
             more = f" for {len(reasons)} rankings (with the reason for the first ranking)"
-        warn(f"no threshold guarantees {aimed}{more}: {reasons[0]}.")
+        errors.warn(f"no threshold guarantees {aimed}{more}: {reasons[0]}.")
     return columns
 
 

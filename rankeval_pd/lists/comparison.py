@@ -48,14 +48,12 @@ from rankeval_pd.roles import (
     Target,
 )
 from rankeval_pd.stats import AnyArray, BoolArray, FloatArray, IntArray, QueryMean
-from rankeval_pd.words import join
 
 # ---- Check whether the conclusion is the same with each annotator's votes
 
 _MOST_ROWS = 50  # size of the largest table that is recomputed for each annotator
 _MOST_VOTES = 2_000_000  # the largest product of annotators and candidates
-_VALUES = ("difference", "value", "precision_a", "rank_low", "lift_a", "recall_a")
-_INNER = ("pair", "measure", "measure_a", "measure_b", "n", "share")
+_VALUES = ("value", "difference", "precision_a", "lift_a", "recall_a")  # the first value column
 
 
 def with_verdicts(
@@ -63,9 +61,8 @@ def with_verdicts(
 ) -> Data:
     """Add attrs that show which annotators' votes change the conclusion.
 
-    ``ask`` recomputes the table with different roles. ``attrs["annotators"]`` lists the annotators.
-    ``attrs["annotators_differ"]`` contains a message for each annotator whose votes change the
-    conclusion.
+    ``ask`` recomputes the table with different roles. ``attrs["annotators"]`` lists the annotators,
+    and ``attrs["annotators_differ"]`` those whose votes change the conclusion.
     """
     chosen = Roles.of(roles)
     names = doors.annotators_of(chosen)
@@ -75,61 +72,26 @@ def with_verdicts(
         return table
     with errors.hushed():
         each = doors.below_door(ask({**roles, "agreement": "each"}))
-    overall = _verdict_texts(doors.below_door(table))
-    differ = []
+    overall, differ = _verdicts(doors.below_door(table)), []
     for name, part in each.groupby(ANNOTATOR, sort=False, observed=True):
-        own = _verdict_texts(part.drop(columns=ANNOTATOR))
-        other = []
-        for where, verdict in overall.items():
-            if own.get(where, verdict) == verdict:
-                continue
-            if len(overall) > 1:
-                other.append(f"{where}{own[where]}")
-            else:
-                other.append(own[where])
-        if len(other) > 2:
-            other[2:] = [f"and {len(other) - 2} more"]
-        if other:
-            differ.append(f"{name} ({'; '.join(other)})")
+        own = _verdicts(part.drop(columns=ANNOTATOR))
+        if any(own.get(row, verdict) != verdict for row, verdict in overall.items()):
+            differ.append(str(name))
     table.attrs["annotators"] = [str(name) for name in names]
     if differ:
         table.attrs["annotators_differ"] = differ
     return table
 
 
-def _verdict_texts(table: pd.DataFrame) -> dict[str, str]:
-    """Return the better measure for each row, or for each list size."""
-    paired, columns = "measure_a" in table, list(table.columns)
-    first = "measure_a" if paired else "measure"  # the group columns come before
-    end = min(columns.index(name) for name in (first, *_VALUES) if name in columns)
-    groups = [x for x in columns[:end] if x not in _INNER]
-    where: list[Any] = [*groups, *(x for x in ("n",) if x in table)]
-    if paired:
-        where += ["measure_a", "measure_b"]
-    if not where:
-        return {"": _verdict_text(table)}
-    result = {}
-    for values, part in table.groupby(where, sort=False, observed=True):
-        key: dict[Any, Any] = dict(zip(where, values, strict=True))
-        texts = [f"{name} {key[name]}" for name in groups]
-        if "n" in key:
-            texts.append(f"n = {int(key['n']):,}")
-        if paired:
-            texts.append(join([key["measure_a"], key["measure_b"]]))
-        result[f"{', '.join(texts)}: "] = _verdict_text(part)
-    return result
-
-
-def _verdict_text(part: pd.DataFrame) -> str:
-    """Name the better measure of a pair, or the best measures of a ranking."""
-    if "measure_a" not in part:
-        best = part.loc[part["tied_for_best"].astype(bool), "measure"]
-        verb = "is" if len(best) == 1 else "are"
-        return f"{join(sorted(map(str, best)))} {verb} best"
-    better = part["better"].iloc[0]
-    if pd.isna(better):
-        return "not significant"
-    return f"{better} is better"
+def _verdicts(table: pd.DataFrame) -> dict[tuple[Any, ...], str]:
+    """Return the better measure of each pair, or whether each measure is tied for best."""
+    columns = list(table.columns)
+    first = min(columns.index(name) for name in _VALUES if name in columns)
+    verdict = "tied_for_best"
+    if "better" in columns:
+        verdict = "better"
+    rows = table.iloc[:, :first].itertuples(index=False, name=None)
+    return dict(zip(rows, table[verdict].astype(str), strict=True))
 
 
 # ---- Compare measures over all groups with a stratified test or with averages
@@ -350,6 +312,10 @@ _REFUSED = (
     heads=True,
     short="measure_a measure_b n difference ci_low ci_high p_value p_adjusted p_equivalence"
     " p_noninferior better",
+    details="precision_a precision_b recall_a recall_b lift_a lift_b overlap n_only_a"
+    " n_only_b tp_only_a tp_only_b odds_ratio p_mid p_stderr significant"
+    " leaning cuts_tie tie_low tie_high p_tie_low p_tie_high ci_low_alone"
+    " ci_high_alone",
     layout="pair n",
     quantity="precision",
 )

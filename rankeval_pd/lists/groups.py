@@ -9,29 +9,19 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
-from rankeval_pd import stats
-from rankeval_pd.doors import PairRanks
-from rankeval_pd.errors import hushed, warn
+from rankeval_pd import doors, errors, stats
 from rankeval_pd.stats import (
-    ADDED,
     AnyArray,
     BoolArray,
-    ClusterSpread,
     FloatArray,
     IntArray,
     ListTotals,
     Ranking,
-    Sets,
     Whole,
-    band_freedom,
     effective_size,
     factors_of,
-    largest_statistics,
-    positives_variance,
-    rare_label,
     total_spread,
     up_to_ranks,
-    whole_spread,
 )
 
 # ---- Compute intervals and tests for lists of clustered candidates
@@ -43,7 +33,7 @@ FEW = 10
 def warn_of_few(clusters: int) -> None:
     """Warn that the number of clusters is small."""
     if clusters < FEW:
-        warn(
+        errors.warn(
             f"groups: there are {clusters} groups, but the variance between groups can be estimated"
             f" reliably only from {FEW} or more. Add groups, or treat the interval as approximate."
         )
@@ -139,13 +129,13 @@ def cluster_numbers(cluster: IntArray) -> IntArray:
 
 def list_spread(
     ranked: ListMembers, n: IntArray, target: str
-) -> tuple[ListTotals, ClusterSpread, FloatArray]:
+) -> tuple[ListTotals, stats.ClusterSpread, FloatArray]:
     """Return totals, spread and shrunken precision for lists with sorted sizes ``n``."""
     totals, precision = ranked.totals(n, target)
     around = totals.edges[0]
     if totals.fixed:
         around = precision
-    added = rare_label(precision, 4) * ((1.0 - around) ** 2 + around**2)
+    added = stats.rare_label(precision, 4) * ((1.0 - around) ** 2 + around**2)
     return totals, total_spread(totals, added), precision
 
 
@@ -171,9 +161,9 @@ def band(
     """Return the limits of a band around one precision curve, for sorted ``n``."""
     totals, result, precision = list_spread(ranked, n, "nbest")
     warn_of_few(result.clusters)
-    drawn = largest_statistics(totals, result, **drawing)
+    drawn = stats.largest_statistics(totals, result, **drawing)
     within = 1.0 - 2.0 * float(scipy.special.ndtr(-stats.critical_value(drawn, level)))
-    result = result._replace(freedom=band_freedom(result, ranked.cluster))
+    result = result._replace(freedom=stats.band_freedom(result, ranked.cluster))
     size = effective_size(n, precision, result, within)
     tp = up_to_ranks(ranked.rank, ranked.gold)
     return stats.INTERVALS["wilson"](size * tp[n] / n, size, within)
@@ -185,7 +175,7 @@ class Difference(NamedTuple):
     value: FloatArray
     error: FloatArray  #: the standard error of the difference
     n_groups: IntArray  #: number of clusters with unequal counts in the two lists
-    spread: ClusterSpread
+    spread: stats.ClusterSpread
     totals: ListTotals
 
 
@@ -200,7 +190,7 @@ class ListPair(NamedTuple):
     cluster: IntArray | None
 
     @classmethod
-    def of(cls, lists: PairRanks, row: tuple[int, ...]) -> ListPair:
+    def of(cls, lists: doors.PairRanks, row: tuple[int, ...]) -> ListPair:
         """Return the two rankings of one pair in one group."""
         return cls(*lists.of(row), lists.draws_of(row), lists.whole, lists.clusters_of(row))
 
@@ -264,7 +254,7 @@ def margins(
             shared = 1
         factors = [result.spread.quantile(stats.level_of_each(level, shared)) for level in levels]
     else:
-        drawn = largest_statistics(result.totals, result.spread, **drawing)
+        drawn = stats.largest_statistics(result.totals, result.spread, **drawing)
         factors = [
             stats.critical_value(drawn, level) * result.spread.quantile(level) / stats.z_of(level)
             for level in levels
@@ -312,11 +302,13 @@ def moved(gold: BoolArray, cluster: IntArray, whole: Whole | None) -> float:
     if whole is not None:
         return _MOVED * whole.positives_variance
     return _MOVED * max(
-        positives_variance(np.bincount(x), np.bincount(x, gold)) for x in factors_of(cluster)
+        stats.positives_variance(np.bincount(x), np.bincount(x, gold)) for x in factors_of(cluster)
     )
 
 
-def cluster_contrasts(lists: PairRanks, n: IntArray, *, alternative: str) -> dict[str, AnyArray]:
+def cluster_contrasts(
+    lists: doors.PairRanks, n: IntArray, *, alternative: str
+) -> dict[str, AnyArray]:
     """Return the test columns and ``moved`` for all pairs."""
     return in_rows(
         lists.exists,
@@ -368,20 +360,20 @@ def recall_sizes(
     tp, positive = up_to_ranks(ranked.rank, ranked.gold)[n], float(ranked.gold.sum())
     edge = totals.edges[0] * (not fixed)
     recall: FloatArray = np.asarray((tp + 1.0) / (positive + 2.0), dtype=np.float64)
-    found = whole_spread(
+    found = stats.whole_spread(
         totals._replace(edges=(edge,)),
         tp / max(positive, 1.0),
         edge * n / ranked.gold.size,
         by_positive=True,
     )
-    added = 0.5 * ADDED * ((1.0 - recall) ** 2 + recall**2) * found.typical
+    added = 0.5 * stats.ADDED * ((1.0 - recall) ** 2 + recall**2) * found.typical
     spread = found.spread._replace(variance=found.spread.variance + added)
     every = np.full(n.shape, positive)
     size = effective_size(every, recall, spread, level, most=2.0)
     return size, spread.n_groups
 
 
-def set_weights(ranked: ListMembers, sets: Sets, *, of_recall: bool) -> Sets:
+def set_weights(ranked: ListMembers, sets: stats.Sets, *, of_recall: bool) -> stats.Sets:
     """Return the number of groups in each set, and the weight of a candidate."""
     n, (_, spread, precision) = sets.n, list_spread(ranked, sets.n, "region")
     warn_of_few(spread.clusters)
@@ -410,7 +402,7 @@ def random_p(
     if alone:
         spread = total_spread(totals)
     else:
-        spread = whole_spread(totals, inside, inside * prior, by_positive=False).spread
+        spread = stats.whole_spread(totals, inside, inside * prior, by_positive=False).spread
     least = n * prior * (1.0 - prior) * (1.0 - inside)
     variance = np.maximum(spread.variance, least)
     tp, known = up_to_ranks(ranked.rank, ranked.gold)[n], (least > 0.0) & (spread.freedom > 0.0)
@@ -425,6 +417,6 @@ def random_tails(
 ) -> tuple[AnyArray, AnyArray]:
     """Return upper and lower tail probabilities for a random list."""
     tails = partial(random_p, size=ranking.size, alone=True)
-    with hushed("groups"):
+    with errors.hushed("groups"):
         columns = of_rows(tails, ranking, cluster, n, exists, ("more", "fewer"))
     return columns["more"], columns["fewer"]

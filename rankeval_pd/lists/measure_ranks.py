@@ -26,17 +26,7 @@ from rankeval_pd.roles import (
     RankingRoles,
     Roles,
 )
-from rankeval_pd.stats import (
-    BASELINE,
-    INTERVALS,
-    AnyArray,
-    BoolArray,
-    FloatArray,
-    IntArray,
-    NBest,
-    ranks,
-    swaps,
-)
+from rankeval_pd.stats import AnyArray, BoolArray, FloatArray, IntArray, NBest, ranks, swaps
 from rankeval_pd.stats import areas as early
 
 # ---- Define criteria for ranking measures, with tests and columns
@@ -134,9 +124,9 @@ def list_columns(task: RankingTask, lists: NBest) -> dict[str, AnyArray]:
     }
     tp, n = np.where(exists, lists.tp, 0), np.where(exists, task.sizes, 1)
     weight: dict[str, Any] = dict.fromkeys(task.levels, 1.0)
-    limits = INTERVALS["clopper-pearson"]
+    limits = stats.INTERVALS["clopper-pearson"]
     if clusters is not None:
-        limits = INTERVALS["wilson"]
+        limits = stats.INTERVALS["wilson"]
         weigh = partial(groups.list_weights, target="region", levels=[*task.levels.values()])
         names = [*task.levels, "ratio"]
         weight = groups.of_rows(weigh, ranking, clusters, task.sizes, exists, names)
@@ -330,6 +320,7 @@ def area_tests(task: RankingTask) -> tuple[dict[str, AnyArray], dict[str, FloatA
     heads=True,
     clusters=True,
     short="measure n value ci_low ci_high rank_low rank_high letters",
+    details="rank tied_for_best tied undecided ci_low_alone ci_high_alone",
     layout="measure n",
     interval="clopper-pearson",
 )
@@ -363,10 +354,7 @@ def measure_ranks(
     adjust_over
         Tests that form a family: the pairs at each n, or the pairs at all n. Each group in ``by``
         is always a separate family.
-    n_resamples : int, optional
-        Number of swaps, or of draws from the joint distribution. By default, the number depends on
-        the number of pairs and the level, and is at least 999 swaps or 9,999 draws. As in
-        :func:`compare`, pairs near the level get up to 64 times as many swaps or draws.
+    n_resamples
     level : float
         Simultaneous confidence level for all values, and separately for all ranks.
     **roles
@@ -375,18 +363,16 @@ def measure_ranks(
     Returns
     -------
     DataFrame or Dataset
-        One row per measure, best measure first (Dataset: dimension measure, in column order), or
-        one row per measure and n. The columns are those of :func:`summary`: ``measure``, ``n``,
-        ``value``, ``ci_low``, ``ci_high``, ``rank_low`` (one plus the number of significantly
-        better measures), ``rank_high`` (the number of measures minus the number of significantly
-        worse measures) and ``letters``. ``details=True`` adds ``rank`` (equal values share the
-        better rank), ``tied_for_best``, ``tied`` and the unadjusted interval.
+        One row per measure (and n), best measure first (Dataset: dimension measure, in column
+        order), with the columns of :func:`summary`: ``measure``, ``n``, ``value``, ``ci_low``,
+        ``ci_high``, ``rank_low``, ``rank_high`` and ``letters``. ``details=True`` adds ``rank``
+        (equal values share the better rank), ``tied_for_best``, ``tied`` and the unadjusted
+        interval.
 
     Warns
     -----
     RankevalWarning
-        If lists contain significantly fewer true positives than random lists (you may need
-        ``lower_is_better``), or if ``kind`` is set and a class has fewer than 10 candidates.
+        As in :func:`summary`.
 
     Notes
     -----
@@ -398,9 +384,6 @@ def measure_ranks(
     ``adjust_over="group"``. The interval for the best measure therefore remains valid after
     selection. In simulations with twelve equally good measures, all ranks were within their limits
     in at least 94% of samples (``tests/simulations/measure_ranks.csv``).
-
-    Ranking by lists takes as long as ``compare(adjust="max-t")`` for all pairs: six seconds for 12
-    measures, 3 list sizes, 5,000 candidates and 9,999 swaps. Areas cost O(N log N) per measure.
 
     References
     ----------
@@ -559,7 +542,7 @@ def _all_pair_tests(
         of_baseline = None
         if stands is not None:
             of_baseline = stands[with_baseline]
-        families[BASELINE] = doors.count_distinct(with_baseline.tolist(), of_baseline)
+        families[stats.BASELINE] = doors.count_distinct(with_baseline.tolist(), of_baseline)
     if not how.each:
         together *= sizes.size
     facts: dict[str, Any] = {}
@@ -567,7 +550,7 @@ def _all_pair_tests(
         facts = {"n_resamples": draws, **chosen.noted_seed}
     if how.adjust is not None:
         facts["family"] = decisions.family_of(
-            families.get(BASELINE, tests),
+            families.get(stats.BASELINE, tests),
             how.baseline,
             sizes=sizes.size,
             groups=candidates.n_groups,

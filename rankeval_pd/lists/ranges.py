@@ -58,6 +58,7 @@ def _joined_runs(runs: pd.DataFrame) -> pd.DataFrame:
     heads=True,
     clusters=True,
     short=_joined_runs,
+    details="n_before",
     layout="row",
     quantity="precision",
 )
@@ -94,10 +95,6 @@ def significant_ranges(
         a gap if the next significant n is at most 1.05 times the last n before the gap. With
         ``details=True`` or a Dataset (dimension row), each run of significant sizes is a separate
         row. ``n_before``, the number of sizes since the previous run, then replaces ``n_gaps``.
-
-    Notes
-    -----
-    Lazy Datasets are computed. The function takes as long as :func:`compare`.
 
     References
     ----------

@@ -26,6 +26,7 @@ from rankeval_pd.stats import AnyArray, IntArray, Ranking, bands, edge_precision
     ends=True,
     clusters=True,
     short="measure n tp recall ci_low ci_high lift tied",
+    details="threshold precision",
     layout="measure n",
     quantity="recall",
 )
@@ -71,17 +72,15 @@ def nbest_recall(
     Notes
     -----
     With "nbest", the interval uses an effective number of true positives (at most 2 N+) that
-    matches the variance of the list's recall (Jiang and Zhao; Ash and Hughes-Oliver's "EmProc").
-    For short lists, the variance is smaller than with a fixed threshold; for good rankings with n
-    near N+, the variance is larger. In simulations, the coverage of 95% intervals was 0.945 or more
-    (``tests/simulations/recall.csv``). The cost is O(N log N), plus a microsecond for each
-    interval.
+    matches the variance of the list's recall. For short lists, this variance is smaller than with a
+    fixed threshold; for good rankings with n near N+, it is larger. In simulations, the coverage of
+    95% intervals was 0.945 or more (``tests/simulations/recall.csv``).
 
     References
     ----------
     W. Jiang and Y. Zhao (2015), On asymptotic distributions and confidence intervals for LIFT
-    measures in data mining, JASA 110. J. R. Ash and J. M. Hughes-Oliver (2022), Confidence bands
-    and hypothesis tests for hit enrichment curves, Journal of Cheminformatics 14.
+    measures in data mining. J. R. Ash and J. M. Hughes-Oliver (2022), Confidence bands and
+    hypothesis tests for hit enrichment curves.
 
     Examples
     --------

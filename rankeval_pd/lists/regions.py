@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
@@ -328,7 +328,7 @@ OF_MEANS = Interval(_limits_of_means, (*decisions.REGIONS, "size_a", "size_b", "
 COLUMNS = tuple("measure_a measure_b n p_min p_median p_max cuts_tie".split())
 
 
-@Capabilities(rankings="Is A better than B?", heads=True, layout="pair n", quantity="p-value")
+@Capabilities(rankings="Is A better than B?", layout="pair n", quantity="p-value")
 @with_roles
 def tie_sensitivity(
     data: Data,
@@ -363,9 +363,6 @@ def tie_sensitivity(
     report ``p_min`` as a test result, because the order was selected by the p-value. The mean
     p-value is not a valid p-value, but twice the mean is valid.
 
-    The function takes as long as :func:`compare`, plus O(N log N) for each order if N candidates
-    are tied.
-
     References
     ----------
     Evert (2004), footnotes 5 and 6, breaks ties with random jitter.
@@ -373,13 +370,8 @@ def tie_sensitivity(
     Examples
     --------
     >>> import pandas as pd, rankeval_pd
-    >>> df = pd.DataFrame(
-    ...     {
-    ...         "f": [3, 2, 2, 2, 2, 1, 1, 1],
-    ...         "G2": [8, 7, 6, 5, 4, 3, 2, 1],
-    ...         "gold": [True, True, True, False, False, False, False, False],
-    ...     }
-    ... )
+    >>> df = pd.DataFrame({"f": [3, 2, 2, 2, 2, 1, 1, 1], "G2": range(8, 0, -1)})
+    >>> df["gold"] = [True] * 3 + [False] * 5
     >>> df.rankeval.tie_sensitivity("G2", "f", [3, 5])
       measure_a measure_b  n     p_min  p_median  p_max  cuts_tie
     0        G2         f  3  0.333333       1.0    1.0      True
@@ -388,35 +380,26 @@ def tie_sensitivity(
     keys = errors.check_draws("n_keys", n_keys)
     sizes = doors.check_n(n)
     chosen = Roles.of(roles)
-    kernel = partial(_p_over_orders, n_keys=keys, seed=chosen.draws)
-    bar = keys - 1, "ordering ties", "orders"
     return doors.tabulate(
         data,
         doors.only_pair(data, a, b, roles),
-        partial(rows_of_pair, pair=(a, b), kernel=kernel, bar=bar, ties=chosen.ties),
+        partial(_rows_of_orders, pair=(a, b), n_keys=keys, seed=chosen.draws, ties=chosen.ties),
         COLUMNS,
-        can(tie_sensitivity, n_keys=keys),
+        can(tie_sensitivity),
         n=sizes,
         attrs={"n_keys": keys},
     )
 
 
-def rows_of_pair(
-    candidates: Candidates,
-    n: IntArray | None,
-    *,
-    pair: Pair,
-    kernel: Callable[..., Mapping[str, AnyArray]],
-    bar: tuple[int | None, str, str],
-    **how: Any,
+def _rows_of_orders(
+    candidates: Candidates, n: IntArray | None, *, pair: Pair, n_keys: int, seed: int, ties: str
 ) -> Rows:
-    """Return the rows of one pair. The bar has steps per group (None: lists), a text and a unit."""
-    each, what, unit = bar
-    if each is None:
-        each = candidates.sizes(n).size
-    pairs, total = doors.pair_names(candidates.measures, *pair), each * len(candidates.group)
-    with errors.progress_bar(total=total, what=what, unit=unit) as advance:
-        return doors.pair_rows(candidates, pairs, partial(kernel, advance=advance), n, **how)
+    """Return the rows of one pair."""
+    pairs = doors.pair_names(candidates.measures, *pair)
+    total = (n_keys - 1) * len(candidates.group)
+    with errors.progress_bar(total=total, what="ordering ties", unit="orders") as advance:
+        kernel = partial(_p_over_orders, n_keys=n_keys, seed=seed, advance=advance)
+        return doors.pair_rows(candidates, pairs, kernel, n, ties=ties)
 
 
 def _p_over_orders(
@@ -429,7 +412,6 @@ def _p_over_orders(
         sizes = n[lists.exists[row]]
         a, b, gold = lists.of(row)
         present = lists.present[row]
-        _refuse_cut_head(lists, row, sizes, n_keys)
         own, most = lists.draws_of(row), int(sizes.max(initial=0))
         sides = ((lists.a, a), (lists.b, b))
         tied = [Tied.of(side.score[row][present], ranks, most) for side, ranks in sides]
@@ -477,20 +459,6 @@ class Tied(NamedTuple):
         again = np.lexsort((keys[self.candidate], self.above))
         result[self.candidate[again]] = self.rank[self.candidate]
         return result
-
-
-def _refuse_cut_head(lists: PairRanks, row: tuple[int, ...], n: IntArray, n_keys: int) -> None:
-    """Raise a ValueError if other orders need candidates outside the head."""
-    whole = lists.whole
-    if n_keys == 1 or whole is None or whole.reach == whole.total:
-        return
-    for falling in (lists.a.scores_by_rank[row], lists.b.scores_by_rank[row]):
-        last = falling[whole.reach - 1]
-        if (falling[n - 1] == last).any() or (np.isnan(falling[n - 1]) & np.isnan(last)).any():
-            raise ValueError(
-                f"n_keys={n_keys}: a list ends inside a tie, but the head contains only the first"
-                f" candidates of it. {errors.COMPUTE}."
-            )
 
 
 def _p_value(table: IntArray) -> FloatArray:

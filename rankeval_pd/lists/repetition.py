@@ -9,23 +9,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from rankeval_pd import doors, stats, tables
+from rankeval_pd import doors, errors, stats, tables
 from rankeval_pd.chance.random_tests import number_or_array
 from rankeval_pd.decisions import GROUP, Rows
 from rankeval_pd.doors import Data
-from rankeval_pd.errors import (
-    check_count,
-    check_numbers,
-    check_one,
-    check_share,
-    check_together,
-    checked_call,
-    listed,
-    progress_bar,
-)
+from rankeval_pd.errors import check_count, check_numbers, listed
 from rankeval_pd.options import Capabilities, with_options, with_roles_but
 from rankeval_pd.roles import Alternative, ProportionInterval, RankingRoles, Roles, as_names
-from rankeval_pd.stats import INTERVALS, AnyArray, FloatArray, IntArray, failures, proportions
+from rankeval_pd.stats import AnyArray, FloatArray, IntArray, failures, proportions
 
 # ---- Study precision in repeated samples (Evert 2004, section 4)
 
@@ -41,6 +32,8 @@ _BOOTSTRAP = 999  # number of draws for the goodness-of-fit test
 @Capabilities(
     rankings="Would it happen again?",
     short="measure n_samples n_mean precision sd_observed sd_expected phi p_dispersion",
+    details="threshold sd_ratio phi_low phi_high ks_statistic p_ks ci_failures"
+    " ci_failures_expected p_coverage",
     layout="measure",
     pooled=True,
     quantity="precision",
@@ -77,32 +70,25 @@ def repetition(
     DataFrame or Dataset
         One row per measure (Dataset: dimension measure):
 
-        * ``threshold``; ``n_samples``: samples with accepted candidates; ``n_mean``: average number
-          of accepted candidates across all samples; ``precision``: precision of the pooled samples;
-        * ``sd_expected``, ``sd_observed``, ``sd_ratio``: expected and observed standard deviations
-          of the precision across samples, and their ratio;
-        * ``phi``, ``phi_low``, ``phi_high``, ``p_dispersion``: overdispersion (ratio of observed to
-          binomial variance) with an interval, and the probability of at least this much variation
-          under the model. Pass ``phi=`` to :func:`nbest_precision`;
-        * ``ks_statistic``, ``p_ks``: Kolmogorov distance from the model's normal distribution, and
-          the p-value of the distance;
-        * ``ci_failures``: samples whose interval excludes the precision of all other samples;
-          ``ci_failures_expected``: expected number of failures if all samples had the same average
-          precision; ``p_coverage``: exact probability of at least this many failures given the
-          pooled precision, but at least 1e-12.
+        * ``n_samples``: samples with accepted candidates; ``n_mean``: average number of accepted
+          candidates; ``precision``: precision of the pooled samples; ``sd_observed``,
+          ``sd_expected``: standard deviations of the precision across samples; ``phi``,
+          ``p_dispersion``: overdispersion (ratio of observed to binomial variance), and the
+          probability of at least this much variation under the model. Pass ``phi=`` to
+          :func:`nbest_precision`;
+        * with ``details=True``, ``threshold``; ``sd_ratio``; ``phi_low``, ``phi_high``;
+          ``ks_statistic``, ``p_ks``: Kolmogorov distance from the model's normal distribution, and
+          its p-value; ``ci_failures``: samples whose interval excludes the precision of all other
+          samples; ``ci_failures_expected`` and ``p_coverage``: their expected number, and the exact
+          probability of at least this many failures, if all samples had the same average precision.
 
     Notes
     -----
     The expected standard deviation is Eq. 4 with the harmonic mean of the sizes. phi is Pearson's
-    statistic divided by its degrees of freedom and uses the size of each sample. p_ks comes from a
-    parametric bootstrap with 999 draws. The Kolmogorov test has little power, so prefer
-    p_dispersion. The failure rate of Clopper-Pearson intervals is below 1 - level. With few
-    samples, intervals fail more often because the precision of the other samples varies. p_coverage
-    accounts for both effects. phi includes differences between parts of one corpus (topic, author),
-    so a test of phi = 1 requires samples drawn under the same conditions.
-
-    The cost is O(N log N), plus 999 draws per sample and one transform per sample size. A measure
-    with 20,000 samples takes about three seconds.
+    statistic divided by its degrees of freedom. p_ks comes from a parametric bootstrap with 999
+    draws. The Kolmogorov test has little power, so prefer p_dispersion. phi includes differences
+    between parts of one corpus (topic, author), so a test of phi = 1 requires samples drawn under
+    the same conditions.
 
     References
     ----------
@@ -122,7 +108,7 @@ def repetition(
     """
     samples = Samples.of(data, threshold, n, ci, level, roles)
     total = len(samples.measures) * _BOOTSTRAP
-    with progress_bar(total=total, what="testing the fit", unit="draws") as advance:
+    with errors.progress_bar(total=total, what="testing the fit", unit="draws") as advance:
         rows = []
         for sizes, tp in zip(samples.sizes, samples.tp, strict=True):
             rows.append(_study_row(sizes, tp, samples, advance))
@@ -158,10 +144,6 @@ def repetition_samples(
         accepted candidates), ``ci_low``, ``ci_high``, and ``covered`` (whether the interval
         contains the precision of all other samples).
 
-    Notes
-    -----
-    Lazy Datasets are computed because the number of rows is unknown. The cost is O(N log N).
-
     References
     ----------
     Evert (2004), section 4, figure 4.
@@ -169,13 +151,8 @@ def repetition_samples(
     Examples
     --------
     >>> import pandas as pd, rankeval_pd
-    >>> df = pd.DataFrame(
-    ...     {
-    ...         "G2": [9.0, 8.0, 7.0, 9.5, 7.5, 1.0],
-    ...         "gold": [True, False, True, True, True, False],
-    ...         "part": [1, 1, 1, 2, 2, 2],
-    ...     }
-    ... )
+    >>> df = pd.DataFrame({"G2": [9.0, 8.0, 7.0, 9.5, 7.5, 1.0], "part": [1, 1, 1, 2, 2, 2]})
+    >>> df["gold"] = [True, False, True, True, True, False]
     >>> df.rankeval(by="part", measures="G2").repetition_samples(threshold=7.5)
        part measure  threshold  n_accepted  tp  precision    ci_low   ci_high  covered
     0     1      G2        7.5           2   1        0.5  0.012579  0.987421    False
@@ -223,10 +200,14 @@ class Samples(NamedTuple):
         chosen = Roles.of(roles)
         chosen.check_ties()
         chosen.check_groups()
-        check_one(threshold=threshold, n=n)
+        errors.check_one(threshold=threshold, n=n)
         if n is not None:
             n = check_count("n", n)
-        level, seed, frame = check_share("level", level), chosen.draws, doors.below_door(data)
+        level, seed, frame = (
+            errors.check_share("level", level),
+            chosen.draws,
+            doors.below_door(data),
+        )
         doors.check_data(frame)
         doors.refuse_each(chosen, "samples")
         if not as_names(chosen.by, frame.columns):
@@ -263,7 +244,7 @@ class Samples(NamedTuple):
         The samples are the first axis.
         """
         others = (tp.sum(axis=0) - tp) / np.maximum(n.sum(axis=0) - n, 1)
-        low, high = INTERVALS[self.ci](tp.astype(float), n.astype(float), self.level)
+        low, high = stats.INTERVALS[self.ci](tp.astype(float), n.astype(float), self.level)
         return low, high, np.asarray((low <= others) & (others <= high))
 
     def table(self, rows: Rows, keys: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
@@ -338,7 +319,7 @@ _ROUNDING = 1e-6  # tolerance for counts computed as a rate times a size
 _BLOCK = 200_000  # number of 2x2 tables that are tested in one step
 
 
-@checked_call
+@errors.checked_call
 def compare_for(
     tp_a: float,
     n_a: int,
@@ -378,7 +359,6 @@ def compare_for(
     The test excludes shared candidates, so the p-value depends on the numbers of shared candidates
     and shared true positives. If p_high is at most the level, the difference is significant for
     every overlap. If p_low is above the level, the difference is not significant for any overlap.
-    Testing all possible tables (up to n_a tp_a) takes a few seconds for lists of 1,000 candidates.
 
     References
     ----------
@@ -514,8 +494,8 @@ def dispersion_for(
     >>> print(f"{found.p_dispersion:.1e}")
     1.5e-04
     """
-    level = check_share("level", level)
-    check_together(sd_observed=sd_observed, sd_expected=sd_expected, n_samples=n_samples)
+    level = errors.check_share("level", level)
+    errors.check_together(sd_observed=sd_observed, sd_expected=sd_expected, n_samples=n_samples)
     observed, expected, samples = np.broadcast_arrays(sd_observed, sd_expected, n_samples)
     check_numbers("sd_observed", observed, 0)
     check_numbers("sd_expected", expected, 0, above=True)
@@ -527,7 +507,7 @@ def dispersion_for(
     return Dispersion(*map(number_or_array, result))
 
 
-@checked_call
+@errors.checked_call
 def coverage_for(
     failures: npt.ArrayLike, n_samples: npt.ArrayLike, failure_rate: npt.ArrayLike
 ) -> Any:
@@ -560,7 +540,7 @@ def coverage_for(
     >>> print(f"{rankeval_pd.coverage_for(9, 80, 0.0401):.4f}")
     0.0048
     """
-    check_together(failures=failures, n_samples=n_samples, failure_rate=failure_rate)
+    errors.check_together(failures=failures, n_samples=n_samples, failure_rate=failure_rate)
     failures, samples, rate = np.broadcast_arrays(failures, n_samples, failure_rate)
     check_numbers("n_samples", samples, 1, whole=True)
     check_numbers("failures", failures, 0, samples, whole=True)

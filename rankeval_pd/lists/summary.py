@@ -35,6 +35,10 @@ from rankeval_pd.systems.tests import adjustment_of, mean_test, system_ranks
         "baseline": "measure system metric n value difference difference_low difference_high"
         " p_adjusted",
     },
+    details="difference difference_low difference_high difference_low_alone"
+    " difference_high_alone p_value p_adjusted tied_for_best better_than_chance wins"
+    " ties losses tied undecided ci_low_alone ci_high_alone n_tied value_low value_high"
+    " judged n_lacking n_undefined depth",
     layout={"": "measure n", "items": "row", "queries": "metric measure"},
 )
 @with_roles
@@ -56,7 +60,7 @@ def summary(
 
     Parameters
     ----------
-    data : DataFrame or Dataset
+    data
         Candidates with a score for each measure and a gold label, or systems scored on test items.
     n : int, sequence of int or range, or names of metrics, optional
         For candidates, the list sizes at which precision is compared. None compares the average
@@ -68,9 +72,8 @@ def summary(
     test
         Test for systems and queries, as in :func:`system_ranks`. "t" is the paired t test.
     adjust
-        Adjustment for the tests of all pairs, as in :func:`measure_ranks`, or for the comparisons
-        with ``baseline``. "auto" means "max-t", or "holm" with ``test="t"`` or
-        ``ties="expected"``. The ranks always come from tests of all pairs.
+        Adjustment for the tests of all pairs, or for the comparisons with ``baseline``. "auto"
+        means "max-t", or "holm" with ``test="t"``. The ranks always come from tests of all pairs.
     adjust_over : {"n", "group"}, for queries {"metrics", "all"}
         For candidates, whether each n is a separate family or all n form one family. Each group in
         ``by`` is a separate family for candidates. For systems, all groups form one family.
@@ -78,12 +81,7 @@ def summary(
         Value to use for an undefined query metric. See :func:`per_query`.
     alpha : float
         Significance level of the tests for ``tied_for_best`` with queries.
-    n_resamples : int, optional
-        Number of swaps for p_adjusted, or of random sign draws for systems and queries. As in
-        :func:`measure_ranks` and :func:`system_ranks`, the default number is large enough for
-        decisions at 5%, and pairs near this level get more draws. For n-best lists, the smallest
-        possible p_adjusted is pairs / (n_resamples + 1), for example 0.005. For stars at 0.001,
-        pass at least 999 times the number of pairs.
+    n_resamples
     level : float
         Simultaneous confidence level for all values, and for all ranks and differences.
     **roles
@@ -92,33 +90,24 @@ def summary(
     Returns
     -------
     DataFrame or Dataset
-        One row per measure or system (and n), best first:
+        One row per measure or system (and n), best first: ``measure`` or ``system``, and ``n``;
+        ``value`` (precision, average precision, or the score from the metric) with ``ci_low``,
+        ``ci_high``, simultaneous for all rows in a family; ``rank_low``: one plus the number of
+        significantly better rows; ``rank_high``: the number of rows minus the number of
+        significantly worse rows; ``letters``: two rows share a letter if and only if they do not
+        differ significantly. With ``baseline``, ``difference`` with ``difference_low`` and
+        ``difference_high``, and ``p_adjusted``, take the place of ranks and letters.
 
-        * ``measure`` or ``system``, and ``n`` if you pass ``n``;
-        * ``value`` (precision, average precision, or the score from the metric) with ``ci_low``,
-          ``ci_high``, simultaneous for all rows in a family; ``ci_low_alone``, ``ci_high_alone``,
-          the unadjusted interval; ``rank_low``, ``rank_high`` as in :func:`measure_ranks`;
-        * ``difference`` from the best row or the baseline (for systems the gain), with the interval
-          ``difference_low``, ``difference_high``, adjusted for the family; ``p_adjusted``: only
-          with ``adjust``, and NaN for the best row or the baseline;
-        * ``tied_for_best``: True if no other row is significantly better;
-        * ``better_than_chance``: for candidates only, whether the ranking is significantly better
-          than a random order, with Bonferroni's correction for measures and n (hypergeometric test
-          for lists, and the one-sided test from :func:`area` for whole rankings);
-        * ``tied``, for n-best lists: excluded candidates tied with the last candidate;
-        * ``letters``, without ``baseline`` only: two measures share a letter if and only if the
-          measures do not differ significantly; ``p_value``, ``difference_low_alone``,
-          ``difference_high_alone``: unadjusted results.
-
-        For a Dataset of candidates, the result has the batch dimensions, with measures in the
-        original order. For a Dataset of items, the result has a row dimension.
+        ``details=True`` adds ``tied_for_best``: whether no other row is significantly better;
+        ``better_than_chance``: for candidates, whether the ranking is significantly better than a
+        random order, with Bonferroni's correction for measures and n; ``tied``: excluded candidates
+        tied with the last candidate of a list; and unadjusted p-values and intervals.
 
         For queries, the result has one row per measure and metric (Dataset: dimensions metric and
-        measure): ``measure``, ``metric``; ``value``: the mean over queries, with an interval;
-        ranks; ``difference`` from the baseline, or NaN without a baseline; ``p_adjusted``: adjusted
-        within each metric for comparisons with the baseline; ``tied_for_best``: from tests of all
-        pairs; ``wins``, ``ties``, ``losses``: numbers of queries with a value above, equal to or
-        below the baseline. Metrics are in the requested order, and runs are in column order.
+        measure), in the requested order. ``value`` is the mean over queries, and ``wins``, ``ties``
+        and ``losses`` are numbers of queries with a value above, equal to or below the baseline.
+        For a Dataset of candidates, the result has the batch dimensions, with measures in the
+        original order. For a Dataset of items, the result has a row dimension.
 
     Warns
     -----
@@ -129,9 +118,8 @@ def summary(
     Notes
     -----
     Intervals for differences exclude 0 only if p_adjusted is significant. Without ``baseline``, the
-    best measure is selected from the data, so the family contains all pairs.
-    :func:`rankeval_pd.in_words` turns the table into sentences. The function takes as long as
-    :func:`measure_ranks`, or as :func:`system_ranks` and :func:`paired_bootstrap`.
+    best measure is selected from the data, so the family contains all pairs. For stars at 0.001,
+    pass at least 999 times the number of pairs as ``n_resamples``.
 
     Examples
     --------

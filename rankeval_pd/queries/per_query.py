@@ -211,6 +211,7 @@ Undefined = Literal["zero", "skip"]
         " ddf[ddf['query'].isin(...)].compute()"
     ),
     short={"": "measure metric value", "wide": ""},
+    details="n_positive n_retrieved n_judged tied value_low value_high judged undefined",
     layout="measure metric",
 )
 @doors.with_query_roles

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -336,6 +336,16 @@ class Outline(NamedTuple):
         return int(self.tied.sum() + self.between.sum())
 
 
+class RankingOutline(NamedTuple):
+    """The outline of the ranking by a measure."""
+
+    measure: Hashable
+    scores: FloatArray  #: (score) ascending negated scores of the true positives
+    outline: Outline
+    unscored: int  #: number of candidates without a score
+    unscored_true: int  #: number of true positives without a score
+
+
 def outline_area(outline: Outline) -> tuple[float, AreaSpread]:
     """Return the results of :func:`placements` and :func:`area_spread` for an outline."""
     positive, negative = outline.positive, outline.negative
@@ -368,6 +378,61 @@ def joined_spreads(spreads: Sequence[AreaSpread]) -> AreaSpread:
     for name in "variance freedom positive negative untied better".split():
         columns[name] = np.array([getattr(x, name) for x in spreads]).T
     return AreaSpread(**columns)
+
+
+class OutlinePrecision(NamedTuple):
+    """Average precision of one ranking, with equal scores as one block."""
+
+    value: float
+    corrected: float  #: see :class:`rankeval_pd.stats.areas.Influence`
+    variance: float  #: the variance of the mean influences
+    chance: float
+
+
+def outline_precision(
+    ranking: RankingOutline, inverse_ends: float, *, ends: bool
+) -> OutlinePrecision:
+    """Return the results of :func:`influences` for an outline, with the chance level.
+
+    ``inverse_ends`` is the sum of 1 / (end of the block) over the scored candidates. The others are
+    the last block, which no list contains if ``ends``.
+    """
+    outline, unscored = ranking.outline, ranking.unscored
+    positive, negative = outline.positive, outline.negative
+    total = positive + negative
+    n = np.cumsum(outline.between[:-1] + outline.tp + outline.tied)
+    tp, true = np.cumsum(outline.tp), outline.tp.astype(float)
+    inside = np.ones(n.size, dtype=bool)
+    if ends and ranking.unscored_true:
+        inside[-1] = False
+    with silent_division():
+        precision = np.where(inside, tp / n, 0.0)
+        others = np.where(n <= 1, 1.0, (tp - 1.0) / (n - 1.0))
+        value = (true * precision).sum() / np.float64(positive)
+        corrected = (true * np.where(inside, others, 0.0)).sum() / np.float64(positive)
+        # contribution of a candidate to the lists of the positives at or below its rank
+        weight = np.where(inside, true / n.astype(float) ** 2, 0.0)
+        gained = np.cumsum((weight * (n - tp))[::-1])[::-1]
+        lost = np.append(
+            np.cumsum((weight * tp)[::-1])[::-1] * negative / np.float64(positive), 0.0
+        )
+        scale = np.nan
+        if positive > 1:
+            scale = positive / (positive - 1.0)
+        share = (positive - 1.0) / max(total - 1.0, 1.0)
+    variance = _class_variance((precision - value + gained) * scale, outline.tp)
+    variance += _class_variance(
+        np.concatenate([-lost, -lost[:-1]]) * scale, np.concatenate([outline.between, outline.tied])
+    )
+    lists = total
+    if ends:
+        lists -= unscored
+    elif unscored:
+        inverse_ends += unscored / total
+    chance = np.nan
+    if positive:
+        chance = ((1.0 - share) * inverse_ends + share * lists) / total
+    return OutlinePrecision(float(value), float(corrected), float(variance), chance)
 
 
 def _class_variance(placement: FloatArray, times: IntArray) -> float:

@@ -200,22 +200,14 @@ def letters(told_apart: BoolArray) -> list[str]:
     """Return the letters for each row; two rows share a letter if and only if they are tied.
 
     A small clique cover of the graph of ties: each clique grows from an uncovered tie, and
-    redundant cliques are removed (Piepho 2004). If there are more than m**2 / 4, at most m**2 / 4
-    edges and triangles are used instead (Erdos, Goodman and Posa 1966). Rows of the symmetric
-    matrix ``told_apart`` are ordered from best ("a") to worst. After z come aa, ab and so on, with
-    spaces.
-
-    References: H.-P. Piepho (2004), An algorithm for a letter-based representation of all-pairwise
-    comparisons. J. Gramm et al. (2007), Algorithms for compact letter displays: comparison and
-    evaluation. P. Erdos, A. Goodman and L. Posa (1966), The representation of a graph by set
-    intersections.
+    redundant cliques are removed (H.-P. Piepho 2004, An algorithm for a letter-based representation
+    of all-pairwise comparisons). Rows of the symmetric matrix ``told_apart`` are ordered from best
+    ("a") to worst. After z come aa, ab and so on, with spaces.
     """
     tied = ~np.asarray(told_apart, dtype=bool)
     np.fill_diagonal(tied, val=False)
     m = len(tied)
     cliques = _swept(_greedy(tied), m)
-    if len(cliques) > m * m // 4:
-        cliques = _edges_and_triangles(tied)
     alone = [[int(i)] for i in np.flatnonzero(~tied.any(axis=1))]
     named = sorted([*cliques, *alone])
     between = " " * (len(named) > len(ascii_lowercase))
@@ -267,23 +259,3 @@ def _swept(cliques: list[list[int]], m: int) -> list[list[int]]:
         else:
             kept.append(clique)
     return kept
-
-
-def _edges_and_triangles(tied: BoolArray) -> list[list[int]]:
-    """Return at most m**2 / 4 edges and triangles that cover all ties."""
-    left = tied.copy()
-    cliques = []
-    while left.any():
-        i, j = (int(x) for x in np.unravel_index(left.argmax(), left.shape))
-        both = np.flatnonzero(left[i] & left[j])
-        cliques += [sorted([i, j, int(k)]) for k in both]
-        if not both.size:
-            cliques.append(sorted([i, j]))
-        for one, other in ((i, j), (j, i)):
-            cliques += [
-                sorted([one, int(k)])
-                for k in np.flatnonzero(left[one] & ~left[other])
-                if k != other
-            ]
-        left[[i, j]] = left[:, [i, j]] = False
-    return cliques

@@ -154,43 +154,22 @@ def lattices_of(
 
 
 def as_p_says(
-    found: tuple[float, float],
-    gain: float,
-    p_two_sided: float,
-    near: FloatArray,
-    options: PairOptions,
-) -> tuple[float, float]:
-    """Return limits from draws, adjusted to agree with the p-value for a gain of 0.
+    found: tuple[Any, Any], gain: Any, p_two_sided: Any, near: FloatArray, options: PairOptions
+) -> Limits:
+    """Return limits from draws, adjusted to agree with the p-values for a gain of 0: (pair,).
 
     If 0 is rejected, a limit on the wrong side of 0 is replaced by the nearest drawn score
-    ``near``.
+    ``near``, (pair, trial).
     """
     low, high = found
-    rejected = rejects(p_two_sided, 1.0 - options.two_tailed)
-    if not rejected:
-        return min(low, 0.0), max(high, 0.0)
-    if gain > 0.0 and low <= 0.0:
-        low = float(near[near > 0.0].min(initial=gain))
-        high = max(low, high)
-    if gain < 0.0 and high >= 0.0:
-        high = float(near[near < 0.0].max(initial=gain))
-        low = min(low, high)
-    return low, high
-
-
-def as_each_p_says(
-    found: tuple[FloatArray, FloatArray],
-    gain: FloatArray,
-    p_two_sided: FloatArray,
-    near: FloatArray,
-    options: PairOptions,
-) -> tuple[FloatArray, FloatArray]:
-    """Return :func:`as_p_says` for many pairs: (pair,), near (pair, trial)."""
-    low, high = (limit.copy() for limit in found)
-    for k in range(gain.size):
-        limits = float(low[k]), float(high[k])
-        low[k], high[k] = as_p_says(limits, float(gain[k]), float(p_two_sided[k]), near[k], options)
-    return low, high
+    kept = np.logical_not(rejects(p_two_sided, 1.0 - options.two_tailed))
+    above = np.minimum(np.where(near > 0.0, near, np.inf).min(axis=-1), gain)
+    below = np.maximum(np.where(near < 0.0, near, -np.inf).max(axis=-1), gain)
+    low = np.where((gain > 0.0) & (low <= 0.0), above, low)
+    high = np.where((gain < 0.0) & (high >= 0.0), below, high)
+    low, high = np.fmin(low, high), np.fmax(low, high)
+    with_0 = np.minimum(found[0], 0.0), np.maximum(found[1], 0.0)
+    return np.where(kept, with_0[0], low), np.where(kept, with_0[1], high)
 
 
 def row_sd(gains: FloatArray) -> FloatArray:
@@ -584,8 +563,8 @@ def _gain_limits(
         # on a lattice, agree with the exact distribution
         if signs and lattices[k] is not None and not subsets.every:
             near = factor * draws.turned(k) / np.maximum(subsets.weights, 1.0)
-            found, gain = (float(low[k]), float(high[k])), float(draws.gain[k])
-            low[k], high[k] = as_p_says(found, gain, float(rows.doubled[k]), near, options)
+            found, gain = (low[k], high[k]), draws.gain[k]
+            low[k], high[k] = as_p_says(found, gain, rows.doubled[k], near, options)
     if draws.corrects:
         return skewed_limits((low, high), draws, options)
     return low, high
@@ -593,7 +572,7 @@ def _gain_limits(
 
 def _gain_interval(
     draws: Draws, k: int, on: Lattice | None, p_two_sided: float, options: PairOptions
-) -> tuple[float, float]:
+) -> tuple[Any, Any]:
     """Return the interval for the gain of one pair from resampled or exact gains."""
     items, kind, (a, b) = draws.items, options.ci, draws.pairs[k]
     gain = float(draws.gain[k])
@@ -730,7 +709,7 @@ def _swapped_rows(
     below, above = bootstrap.row_quantiles(gains, tails)
     limits = gain - above, gain - below
     doubled = np.minimum(1.0, 2.0 * ordered)
-    low, high = as_each_p_says(limits, gain, doubled, gain[:, np.newaxis] - gains, options)
+    low, high = as_p_says(limits, gain, doubled, gain[:, np.newaxis] - gains, options)
     error = row_sd(gains)
     varies = error > 0.0  # no interval without variation among the items
     low, high = np.where(varies, low, np.nan), np.where(varies, high, np.nan)

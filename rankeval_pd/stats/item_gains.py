@@ -30,7 +30,6 @@ from rankeval_pd.stats.items import (
     nearly_normal,
     quiet,
     scores_of,
-    signs_rank,
     sums_of_squares,
 )
 from rankeval_pd.stats.proportions import (
@@ -547,15 +546,6 @@ class Draws:
         columns = resamples.statistic_columns(self.items.drawn)
         sums = resamples.swapped_sums(columns, self.options, self.step, every=every)
         return sums.reshape(-1, systems, width)
-
-    @property
-    def ranked_scores(self) -> FloatArray:
-        """Resampled scores for ranks: (system, resample)."""
-        plain = self.items.seeds is None and self.parametric is None and not self.items.binary
-        if not plain or not signs_rank(self.items.n_drawn, self.options):
-            return self.scores
-        moved = self.subsets.weights / self.level.weight * self.level.sums[:, np.newaxis]
-        return self.theta[:, np.newaxis] + 2.0 * self.level.unit * (moved - self.subsets.values)
 
     @cached_property
     def _together(self) -> FloatArray:

@@ -262,6 +262,8 @@ _SINGLE_BITS = 24  # number of bits in float32, which has faster products
 _WEIGHTS_AT_ONCE = 4_000_000  # number of weights converted to floats at a time: 32 MB
 _OF_ONE_THREAD = 2**18  # up to this number of multiplications, OpenBLAS uses one thread
 _LEAST_ROWS = 8  # with fewer rows, a product is large enough for several threads
+_SUBSETS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, np.newaxis], axis=1)  #: (byte, bit)
+_TABLED_PIECES = 2**15  # a table of 32 times as many numbers, 8 MB, is not larger than the caches
 
 
 class WholeColumns:
@@ -326,6 +328,9 @@ class WholeColumns:
         listed, rows = self._listed, len(weights)
         # row 0 is always 0, for pieces that are all 0
         result = np.zeros((len(listed) + 1, rows))
+        if places is not None and self._tabled(rows, places):
+            result[1:] = self._subset_sums(weights).T
+            return self._placed(result)
         step = max(8, _WEIGHTS_AT_ONCE // max(rows, 1) // 8 * 8)
         for start in range(0, listed.shape[1], step):
             pieces = listed[:, start : start + step]
@@ -341,8 +346,33 @@ class WholeColumns:
             for first in range(0, rows, height):
                 block = own[first : first + height].astype(self.dtype, copy=False)
                 result[1:, first : first + height] += pieces @ block.T
+        return self._placed(result)
+
+    def _placed(self, result: FloatArray) -> FloatArray:
+        """Return the sums of ``_listed``, (row, resample), as (level, resample, column)."""
         result *= 2.0**self.shift
         return np.asarray(np.moveaxis(result[self._place], 1, 2))
+
+    def _tabled(self, rows: int, places: IntArray) -> bool:
+        """Return whether a table is faster than a product, for many subsets of the first items."""
+        few = self._listed.size <= _TABLED_PIECES and rows >= len(_SUBSETS)
+        return few and np.array_equal(places, np.arange(self._listed.shape[1]))
+
+    @cached_property
+    def _tables(self) -> FloatArray:
+        """The sums over every subset of eight adjacent items, (byte, subset, row)."""
+        rows, n_items = self._listed.shape
+        filled = np.zeros((-(-n_items // 8) * 8, rows), dtype=self.dtype)
+        filled[:n_items] = self._listed.T
+        return np.asarray(np.matmul(_SUBSETS.astype(self.dtype), filled.reshape(-1, 8, rows)))
+
+    def _subset_sums(self, packed: AnyArray) -> FloatArray:
+        """Return the sums of ``_listed`` over packed subsets, (resample, row)."""
+        result = np.zeros((len(packed), len(self._listed)), dtype=self.dtype)
+        # bytes and bits after the last item belong to other blocks; the table has zeros for them
+        for table, octets in zip(self._tables, packed.T, strict=False):
+            result += table.take(octets, axis=0)
+        return result
 
     def floats(self, sums: FloatArray) -> FloatArray:
         """Combine sums of pieces (level, ..., column) into weighted sums (..., column)."""
@@ -547,8 +577,7 @@ def normal_draws(mean: FloatArray, covariance: FloatArray, options: PairOptions)
 
 
 def swap_chunks(n_items: int, n_resamples: int, seed: Seed) -> Iterator[AnyArray]:
-    """Yield chunks (trial, item) with 1 for swapped items and 0 for all other items."""
-    # each trial has ``width`` random bytes with one bit per item
+    """Yield which items are swapped, packed eight items to a byte: chunks (trial, byte)."""
     width, few = -(-n_items // 8), 0
     if n_items > _UINT16_ITEMS:
         few = _DRAWN_BYTES
@@ -556,7 +585,7 @@ def swap_chunks(n_items: int, n_resamples: int, seed: Seed) -> Iterator[AnyArray
     filled = 0
     for rng, size in _generator_calls(n_items, n_resamples, seed, _SWAP_KEY):
         bits = np.frombuffer(rng.bytes(size * width), dtype=np.uint8).reshape(size, width)
-        together.append(np.unpackbits(bits, axis=1, count=n_items))
+        together.append(bits)
         filled += size * n_items
         if filled >= few:  # matrix products with few rows are slow
             yield np.concatenate(together)
@@ -600,7 +629,7 @@ def all_swaps(n_items: int) -> Iterator[AnyArray]:
     for start in range(0, total, step):
         # the bits of the numbers 0, 1, ... encode the subsets: (trial, item)
         numbers = np.arange(start, min(total, start + step))[:, np.newaxis]
-        yield ((numbers >> powers) & 1).astype(np.uint8)
+        yield np.packbits((numbers >> powers) & 1, axis=1)
 
 
 def swapped_sums(
@@ -614,10 +643,10 @@ def swapped_sums(
     chunks = swap_chunks(n_items, size, options.seed)
     if every:
         size, chunks = 2**n_items, all_swaps(n_items)
-    whole, start = WholeColumns(columns, n_items), 0
+    whole, start, places = WholeColumns(columns, n_items), 0, np.arange(n_items)
     result = np.empty((size, columns.shape[1]))
     for swaps in chunks:
-        result[start : start + len(swaps)] = whole.floats(whole.sums(swaps))
+        result[start : start + len(swaps)] = whole.floats(whole.sums(swaps, places))
         step(len(swaps))
         start += len(swaps)
     return result
@@ -819,16 +848,6 @@ _NORMAL_ITEMS = 100_000  # sums over at least this many items are nearly normal
 def nearly_normal(binary: bool, n_items: int, options: PairOptions) -> bool:
     """Return whether sums of 0/1 items are drawn from a normal distribution."""
     return binary and n_items >= _NORMAL_ITEMS and options.method != "monte-carlo"
-
-
-def signs_rank(n_drawn: int, options: PairOptions) -> bool:
-    """Return whether the signs drawn for the tests also determine the possible ranks.
-
-    With many items, scores from signs and from resampling have the same distribution, and
-    resampling takes three times as long.
-    """
-    by_signs = options.event == "wild" and options.ci in ("", "wild")
-    return n_drawn >= _NORMAL_ITEMS and by_signs and options.method != "monte-carlo"
 
 
 # ---- Training seeds (crossed with items) and strata (sets of items)

@@ -408,10 +408,13 @@ def goodness_of_fit(
 # --------------------------------------- Intervals that exclude the precision of the other samples
 #
 # Their number, called failures, is compared with the exact distribution under the model: the joint
-# distribution of failures and true positives is convolved by Fourier transforms.
+# distribution of failures and true positives is convolved by Fourier transforms, after tilting the
+# mean to the observed pair. No tail is a difference, so small tails are accurate.
 
 _REACH = 14.0  # standard deviations on each side; probabilities farther out are below 1e-40
-_LEAST_P = 1e-12  # smaller tails are rounding errors of the transforms
+# about six steps are usual; any tilt yields the tail, but near the pair it loses no digits
+_MOST_TILTS = 100
+_MOST_SHORTER = 40  # halvings after which a step is a rounding error
 _NEGLIGIBLE_LOG = -60.0  # logarithm of negligible terms
 _CELLS_AT_ONCE = 500_000  # number of cells (angle of the failures, angle of the sum) in memory
 
@@ -462,7 +465,7 @@ def failures(n: IntArray, tp: IntArray, observed: int, ci: str, level: float) ->
     if observed == 0:
         return IntervalFailures(expected, 1.0)
     if not any(kind.fails.any() for kind in kinds):
-        return IntervalFailures(expected, _LEAST_P)
+        return IntervalFailures(expected, 0.0)
     return IntervalFailures(expected, min(_tail_probability(kinds, observed, total, positive), 1.0))
 
 
@@ -472,26 +475,81 @@ def _log_binomial(count: IntArray, size: int, share: float) -> FloatArray:
     return distributions.log_pmf(count.astype(float), np.asarray(float(size)), np.asarray(share))
 
 
+class _TiltedLaw(NamedTuple):
+    """The normalized distribution of failures f and counts c, weighted by exp(u f + v c)."""
+
+    kinds: list[_SizeClass]
+    log_norm: float
+    mean: FloatArray  #: means for the failures and the true positives over all samples
+    covariance: FloatArray
+
+
+def _tilted_law(kinds: list[_SizeClass], tilt: FloatArray) -> _TiltedLaw:
+    found, log_norm = [], 0.0
+    mean, covariance = np.zeros(2), np.zeros((2, 2))
+    for kind in kinds:
+        # (statistic, count): failures and true positives for a sample with this count
+        both = np.stack([kind.fails.astype(float), kind.counts.astype(float)])
+        with np.errstate(divide="ignore"):
+            logs = np.log(kind.weight) + tilt @ both
+        most = logs.max()
+        weight = np.exp(logs - most)
+        norm = weight.sum()
+        weight /= norm
+        center = both @ weight
+        away = both - center[:, np.newaxis]
+        mean += kind.times * center
+        covariance += kind.times * (away * weight) @ away.T
+        log_norm += kind.times * (float(most) + math.log(norm))
+        found.append(kind._replace(weight=weight))
+    return _TiltedLaw(found, log_norm, mean, covariance)
+
+
 def _tail_probability(kinds: list[_SizeClass], observed: int, total: int, positive: int) -> float:
     """Return the probability of at least this number of failures, given the true positives."""
-    mean, variance = np.zeros(2), np.zeros(2)  # of the failures and the true positives
-    for kind in kinds:
-        both = np.stack([kind.fails, kind.counts]).astype(float)  # (statistic, count)
-        center = both @ kind.weight
-        mean += kind.times * center
-        variance += kind.times * ((both - center[:, np.newaxis]) ** 2 @ kind.weight)
-    sd_failures, sd_sum = np.sqrt(variance)
+    tilt = np.zeros(2)
+    tilted = _tilted_law(kinds, tilt)
+    middle = round(tilted.mean[0])
+    if observed > tilted.mean[0]:  # tilt only for small tails above the mean
+        # find the tilt with the desired means by Newton's method on a convex function
+        middle, wanted = observed, np.array([observed, positive], dtype=float)
+        for _ in range(_MOST_TILTS):
+            away = wanted - tilted.mean
+            if (np.abs(away) < 1e-3 * np.sqrt(np.diag(tilted.covariance) + 1e-12)).all():
+                break
+            # the ridge allows for a singular covariance; a step tilts f by at most 2
+            ridge = 1e-9 * np.diag(np.diag(tilted.covariance)) + 1e-12 * np.eye(2)
+            step = np.linalg.solve(tilted.covariance + ridge, away)
+            step *= min(1.0, 2.0 / max(abs(step[0]), 1e-300))
+            # halve the step while it increases the objective log_norm - tilt . wanted
+            before = tilted.log_norm - tilt @ wanted
+            for _ in range(_MOST_SHORTER):
+                there = _tilted_law(kinds, tilt + step)
+                if there.log_norm - (tilt + step) @ wanted <= before:
+                    break
+                step = 0.5 * step
+            else:
+                break
+            tilt, tilted = tilt + step, there
+    sd_failures, sd_sum = np.sqrt(np.diag(tilted.covariance))
     samples = sum(kind.times for kind in kinds)
     span = sum(kind.times * (kind.counts.size - 1) for kind in kinds)
     # failures modulo ``width``, true positives modulo ``length``, with negligible wrap-around
     width = min(samples + 1, 2 * math.ceil(_REACH * sd_failures + 20.0))
     length = min(span + 1, 2 * math.ceil(_REACH * sd_sum + 20.0))
-    first = min(max(round(mean[0]) - width // 2, 0), samples + 1 - width)
-    at_total = _failure_law(kinds, positive, length, width)
+    first = min(max(middle - width // 2, 0), samples + 1 - width)
+    at_total = _failure_law(tilted.kinds, positive, length, width)
+    # undo the tilting by exp(-u (f - middle)), with constant factors in the logarithm
     number = np.arange(max(first, observed), first + width)
-    tail = float(np.maximum(at_total[number % width], 0.0).sum())
-    of_total = math.exp(_log_binomial(np.array([positive]), total, positive / total)[0])
-    return max(tail / of_total, _LEAST_P)
+    terms = np.maximum(at_total[number % width], 0.0)
+    tail = float(np.sum(np.exp(-tilt[0] * (number - middle)) * terms))
+    if tail == 0.0:
+        return 0.0
+    share = positive / total
+    log_sum = _log_binomial(np.array([positive]), total, share)[0]
+    return math.exp(
+        math.log(tail) + tilted.log_norm - tilt[0] * middle - tilt[1] * positive - float(log_sum)
+    )
 
 
 def _failure_law(kinds: list[_SizeClass], total: int, length: int, width: int) -> FloatArray:

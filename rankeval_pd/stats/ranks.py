@@ -25,7 +25,7 @@ from rankeval_pd.stats.families import level_of_each, max_t, simultaneous_limits
 from rankeval_pd.stats.gains import (
     Limits,
     Tested,
-    as_each_p_says,
+    as_p_says,
     no_tests,
     oriented,
     refuse_crossed,
@@ -227,13 +227,12 @@ def _joint_tests(
 
 
 class SystemScores(NamedTuple):
-    """The scores of systems, their intervals, and how often each is best: each (system,)."""
+    """The scores of systems and their intervals: each (system,)."""
 
     theta: FloatArray  #: larger is better, as in the intervals
     together: Limits  #: simultaneous for all systems
     alone: Limits
-    p_best: FloatArray
-    n_resamples: int
+    n_resamples: int  #: draws behind the intervals
 
 
 def draws_for_ranks(items: AnyItems, options: PairOptions, step: Step = quiet) -> Draws:
@@ -243,17 +242,17 @@ def draws_for_ranks(items: AnyItems, options: PairOptions, step: Step = quiet) -
 
 
 def drawn_scores(draws: Draws) -> SystemScores:
-    """Return the scores with intervals, and how often each system is best."""
-    options = draws.options
-    p_best = share_of_best(draws.ranked_scores)
+    """Return the scores with intervals."""
+    options, n_resamples = draws.options, 0
     alone = _score_limits(draws, options.level)
     if draws.parametric is None and not draws.items.binary:
         lowest, highest = _largest_limits(draws, options)
+        n_resamples = options.n_resamples
     else:
         shared = draws.items.n_systems * options.n_alike
         lowest, highest = _score_limits(draws, level_of_each(options.level, shared))
     together = np.minimum(lowest, alone[0]), np.maximum(highest, alone[1])
-    return SystemScores(draws.theta, together, alone, p_best, options.n_resamples)
+    return SystemScores(draws.theta, together, alone, n_resamples)
 
 
 def _score_limits(draws: Draws, level: float) -> Limits:
@@ -323,17 +322,6 @@ def _errors(draws: Draws) -> FloatArray:
 def _leans(draws: Draws) -> FloatArray:
     every = np.arange(draws.items.n_systems)[:, np.newaxis]
     return leans(draws.spread.systems, draws.spread.system_cubes, draws.level, every)
-
-
-def share_of_best(scores: FloatArray) -> FloatArray:
-    """Return how often each system is best in draws (system, draw); ties share it."""
-    known = np.where(np.isnan(scores), -np.inf, scores)
-    top = known.max(axis=0) - 1e-12 * np.abs(np.nan_to_num(scores)).max(axis=0)
-    winners = np.maximum((known >= top).sum(axis=0), 1)
-    best = np.empty(len(scores))
-    for k, own in enumerate(scores):
-        best[k] = float(((own >= top) / winners).mean())
-    return best
 
 
 # ---- Thresholds whose precision or recall is guaranteed despite a search over all thresholds
@@ -496,7 +484,7 @@ def signed_rank_tests(
         low, high = np.array(ends).reshape(-1, 2).T
         flat = np.array([x[0] == x[-1] for x in sorted_], dtype=bool)
         low, high = np.where(flat, np.nan, low), np.where(flat, np.nan, high)
-        return as_each_p_says((low, high), gain, rows.doubled, near, options)
+        return as_p_says((low, high), gain, rows.doubled, near, options)
 
     rows.low[:], rows.high[:] = limits_at(options)
     with np.errstate(invalid="ignore"):
@@ -659,4 +647,4 @@ def t_scores(items: Items, options: PairOptions) -> SystemScores:
     freedom, shared = items.n_items - 1.0, level_of_each(options.level, systems * options.n_alike)
     half, alone = t_of(freedom, shared) * error, t_of(freedom, options.level) * error
     together, alone_ = (theta - half, theta + half), (theta - alone, theta + alone)
-    return SystemScores(theta, together, alone_, np.full(systems, np.nan), 0)
+    return SystemScores(theta, together, alone_, 0)

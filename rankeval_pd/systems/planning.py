@@ -130,12 +130,6 @@ def needed_items(
     -------
     int or array of int
 
-    Raises
-    ------
-    ValueError
-        If a gain or standard error is missing or not above 0, if power is not above alpha, or if
-        seeds are too few or the gain is too small for any number of items to suffice.
-
     Examples
     --------
     >>> import rankeval_pd
@@ -178,12 +172,6 @@ def needed_seeds(
     -------
     int or array of int
         At least two.
-
-    Raises
-    ------
-    ValueError
-        If the variance between seeds is missing, or if there are too few items, regardless of the
-        number of seeds.
 
     Examples
     --------
@@ -414,8 +402,7 @@ def compare_accuracies(
         number comes from the rate, such as 2 for 0.84.
     alternative
         "greater" means that a is better than b.
-    level : float
-        Confidence level of the interval.
+    level
 
     Returns
     -------
@@ -423,11 +410,6 @@ def compare_accuracies(
         One row: ``gain`` of a over b, as a proportion of the items; ``ci_low``, ``ci_high``:
         smallest and largest limits of Tango's intervals; ``p_low``, ``p_high``: smallest and
         largest p-values of McNemar's exact test, which are equal if you pass counts and ``both``.
-
-    Raises
-    ------
-    ValueError
-        If no number of correct items rounds to a printed rate, or if ``both`` is impossible.
 
     See Also
     --------

@@ -53,8 +53,8 @@ def from_sacrebleu(
         references.
     metric : {"bleu", "chrf", "ter"}
     **options
-        Options for ``sacrebleu.metrics.BLEU``, ``CHRF`` or ``TER`` such as ``tokenize="zh"``,
-        ``lowercase=True``, ``word_order=2`` (chrF++), ``normalized=True``.
+        Options for ``sacrebleu.metrics.BLEU``, ``CHRF`` or ``TER`` such as ``tokenize="zh"`` or
+        ``word_order=2`` (chrF++), if the formula stays the same.
 
     Returns
     -------
@@ -62,14 +62,6 @@ def from_sacrebleu(
         One row per segment and two-level columns (system, statistic). Pass the same ``metric`` to
         the methods. For TER, lower is better, and the numerator is 100 times the number of edits,
         so scores are percentages as in sacrebleu.
-
-    Raises
-    ------
-    ImportError
-        If sacrebleu is not installed.
-    ValueError
-        If segment counts differ, a segment has no reference, or an option changes the formula
-        (``smooth_method``, ``max_ngram_order``, ``effective_order``, ``beta``, ``eps_smoothing``).
 
     See Also
     --------
@@ -79,7 +71,7 @@ def from_sacrebleu(
     -----
     The corpus score, computed from summed statistics, equals sacrebleu's score with the same
     options. The statistics are those of sacrebleu's own paired tests. With several references, chrF
-    uses the best-scoring reference for each segment. Every segment is scored once.
+    uses the best-scoring reference for each segment.
 
     Examples
     --------
@@ -381,12 +373,6 @@ def from_predictions(
         predictions. Other metrics use two-level columns (system, statistic). Pass the same
         ``metric`` to the methods. The index comes from the data.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If lengths or indexes differ, labels are missing, ``positive`` is required or not a label,
-        or predictions are scores.
-
     See Also
     --------
     from_scores, paired_bootstrap, paired_permutation
@@ -449,12 +435,6 @@ def from_scores(y_true: Any, scores: Any, *, positive: Any = None) -> pd.DataFra
     DataFrame
         One row per candidate, with a column per model ("score" for a model without a name) and a
         column ``gold``.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If lengths or indexes differ, labels are missing, ``positive`` is required or not a label, a
-        score is not a number, or a model has several columns.
 
     See Also
     --------

@@ -107,14 +107,12 @@ def gain_threshold(
     alternative
         "greater", as in Berg-Kirkpatrick et al. (2012), uses the one-sided p-value. The threshold
         is then valid only if the direction was fixed beforehand, because tables of all pairs list
-        the better system first. A one-sided p of 0.05 then corresponds to a two-sided p of 0.10.
-        "two-sided" uses ``p_two_sided``.
+        the better system first. "two-sided" uses ``p_two_sided``.
     ci
         Kind of interval for the threshold. "order" uses distribution-free order statistics for
         independent pairs. "systems" resamples systems because pairs share systems. This interval
         is never narrower.
-    level : float
-        Confidence level of the interval.
+    level
     n_resamples, rng
         Number of draws and seed for ci="systems".
 
@@ -224,6 +222,9 @@ def _quantile(values: FloatArray, share: float) -> float:
         " ddf.sample(frac=...)"
     ),
     short="size system_a system_b score_a score_b gain ci_low ci_high p_value p_adjusted",
+    details="gain_se gain_se_items gain_se_seeds n_seeds p_one_sided p_two_sided p_stderr"
+    " confidence undecided exact leaning n_items n_resamples ci_low_alone"
+    " ci_high_alone",
     layout="size pair",
     quantity="gain",
     test="bootstrap",
@@ -288,14 +289,14 @@ def gain_by_size(
     number = np.zeros(len(frame), dtype=np.int64)
     if by:
         number = group_numbers([frame_column(frame, name, "by") for name in by], by, len(frame))[1]
-    places = [np.flatnonzero(number == group) for group in range(int(number.max(initial=0)) + 1)]
-    whole = check_sizes(sizes, max((len(rows) for rows in places), default=0))
+    place, count = pd.Series(number).groupby(number).cumcount(), np.bincount(number)
+    whole = check_sizes(sizes, int(count.max(initial=0)))
     systems = roles_of_systems(frame, roles)
     listed = []
     for size in whole:
-        rows = np.sort(np.concatenate([p[:size] for p in places if len(p) >= size]))
+        rows = (place < size).to_numpy() & (count[number] >= size)
         table = paired_bootstrap(
-            frame.iloc[rows],
+            frame.iloc[np.flatnonzero(rows)],
             n_resamples=n_resamples,
             event=event,
             method=method,
@@ -359,8 +360,7 @@ def calibration(
     ci
         Kind of interval for the agreement. "clopper-pearson" is exact for independent pairs.
         "systems" resamples systems because pairs share systems. This interval is never narrower.
-    level : float
-        Confidence level of the interval.
+    level
     n_resamples : int
         Number of draws for ci="systems".
     **roles
@@ -375,11 +375,6 @@ def calibration(
         ``n_pairs``, ``agreement``: the proportion of pairs with a gain above 0 on the other data,
         ``ci_low``, ``ci_high``, ``expected_agreement``: mean of :func:`expected_agreement` over the
         pairs in the bin, for other items from the same distribution.
-
-    Raises
-    ------
-    ValueError
-        If the table and the metric have opposite directions, or if the metric is unknown.
 
     Notes
     -----

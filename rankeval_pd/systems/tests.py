@@ -275,7 +275,7 @@ def _warn_of_few(every: Any, plan: TestPlan) -> None:
 # ---- Rank systems
 
 RANK_COLUMNS = (
-    "system", "value", "ci_low", "ci_high", "rank", "rank_low", "rank_high", "p_best",
+    "system", "value", "ci_low", "ci_high", "rank", "rank_low", "rank_high",
     "tied_for_best", "letters", "ci_low_alone", "ci_high_alone",
 )  # fmt: skip
 
@@ -285,6 +285,7 @@ RANK_COLUMNS = (
     clusters=True,
     sums=True,
     short="system value ci_low ci_high rank_low rank_high letters",
+    details="rank tied_for_best ci_low_alone ci_high_alone",
     layout="system",
     quantity="score",
 )
@@ -327,8 +328,7 @@ def system_ranks(
         ``ci_high_alone``: the unadjusted interval; ``rank``: 1 for the best system, equal scores
         share the better rank, and undefined scores (NaN) are last; ``rank_low``: 1 + the number of
         significantly better systems; ``rank_high``: the number of systems minus the number of
-        significantly worse systems; ``p_best``: proportion of resamples in which the system is
-        best, with ties divided equally; ``tied_for_best``: True if no system is significantly
+        significantly worse systems; ``tied_for_best``: True if no system is significantly
         better; ``letters``: two systems share a letter if and only if they do not differ
         significantly; ``n_groups``: only with ``groups``.
 
@@ -347,8 +347,7 @@ def system_ranks(
 
     The interval for the score of 0/1 items without ``groups`` is exact binomial (Clopper and
     Pearson). Otherwise, it contains the scores not rejected by a random-sign test of the items or
-    by Hall's (1992) t test. ``p_best`` is not the probability that the system is best in the
-    population. For 100,000 items or more, it comes from the draws of the tests.
+    by Hall's (1992) t test.
 
     References
     ----------
@@ -470,6 +469,9 @@ OF_SEEDS = ("gain_se_items", "gain_se_seeds", "n_seeds")  # columns only with se
     clusters=True,
     short="system_a system_b score_a score_b gain ci_low ci_high p_value p_adjusted p_equivalence"
     " p_noninferior",
+    details="gain_se gain_se_items gain_se_seeds n_seeds p_one_sided p_two_sided p_stderr"
+    " confidence exact leaning n_items n_resamples ci_low_alone"
+    " ci_high_alone",
     layout="pair",
     quantity="gain",
     test="bootstrap",
@@ -692,8 +694,9 @@ def paired_bootstrap(
     items="Is a system's gain real?",
     sums=True,
     clusters=True,
-    short="system_a system_b score_a score_b gain ci_low ci_high p_value p_adjusted p_equivalence"
-    " p_noninferior",
+    short="system_a system_b score_a score_b gain ci_low ci_high p_value p_adjusted",
+    details="gain_se p_one_sided p_two_sided p_stderr confidence exact leaning n_items"
+    " n_resamples ci_low_alone ci_high_alone",
     layout="pair",
     quantity="gain",
     test="permutation",
@@ -711,7 +714,6 @@ def paired_permutation(
     families: Families | None = None,
     baseline: Hashable = None,
     alternative: Alternative = "two-sided",
-    margin: float | None = None,
     adjust: FamilyAdjustment | None = None,
     adjust_over: AdjustOver = "all",
     alpha: float = 0.05,
@@ -723,7 +725,7 @@ def paired_permutation(
 
     Parameters
     ----------
-    data, a, b, baseline, n_resamples, families, alternative, margin, adjust, adjust_over
+    data, a, b, baseline, n_resamples, families, alternative, adjust, adjust_over
         As in :func:`paired_bootstrap`.
     test
         "swaps" exchanges the outputs of the two systems on randomly chosen items. "t" is the paired
@@ -771,11 +773,6 @@ def paired_permutation(
     0      new      old     0.02      0.0  0.02     0.0     0.04      1.0
     """
     check_flag("skewness", skewness)
-    if test == "wilcoxon" and margin is not None:
-        raise ValueError(
-            f"margin={margin!r} with test='wilcoxon': only the test of means supports a margin."
-            " Omit test."
-        )
     options = options_of(
         roles,
         n_resamples,
@@ -794,7 +791,7 @@ def paired_permutation(
         roles=roles,
         kernel=_KERNELS[test],
         named=_NAMED,
-        more={"margin": check_margin(margin)},
+        more={"margin": None},
         adjust_over=adjust_over,
         a=a,
         b=b,

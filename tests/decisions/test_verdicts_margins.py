@@ -194,9 +194,8 @@ def right():
     return pd.DataFrame((chance + rng.normal(0, 0.2, (60, 3)) < 0.6) * 1, columns=list("abc"))
 
 
-@pytest.mark.parametrize("method", ["paired_bootstrap", "paired_permutation"])
-def test_items_that_are_right_or_wrong(right, method):
-    table = getattr(right.rankeval(details=False), method)(margin=0.1, adjust="holm")
+def test_items_that_are_right_or_wrong(right):
+    table = right.rankeval(details=False).paired_bootstrap(margin=0.1, adjust="holm")
     assert list(table.columns[-3:]) == ["p_value", "p_adjusted", "p_equivalence"]
     assert table.attrs["margin"] == 0.1
     for row in table.to_dict("records"):
@@ -359,7 +358,6 @@ def test_a_margin_in_words(right, lists):
 def test_a_margin_is_a_positive_number(right, lists, margin):
     calls = (
         lambda: right.rankeval.paired_bootstrap(margin=margin),
-        lambda: right.rankeval.paired_permutation(margin=margin),
         lambda: lists.rankeval.compare(n=50, margin=margin),
         lambda: lists.rankeval.compare_area(margin=margin),
     )

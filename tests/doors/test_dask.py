@@ -30,7 +30,6 @@ Ask = Callable[[Any], Any]
 LISTS: dict[str, Ask] = {
     **QUESTIONS,
     **RANKED,
-    "tie_sensitivity": lambda r: r.tie_sensitivity("b", "d", N[:4], n_keys=5),
     "summary": lambda r: r.summary([20, 64], baseline="b"),
 }
 ROLES = {"lower_is_better": "d", "exclude": "id"}
@@ -132,7 +131,7 @@ def test_lists_that_end_before_the_head(df):
 def test_a_key_orders_equal_scores(df, stores):
     roles = {**ROLES, "missing": "last", "key": "id"}
     head = dd.read_parquet(stores[7]).rankeval(**roles).head(LONG)
-    for name in ("nbest_precision", "tie_sensitivity"):
+    for name in ("nbest_precision", "compare a pair"):
         same(LISTS[name](head), LISTS[name](df.rankeval(**roles)))
 
 
@@ -260,13 +259,13 @@ REFUSED: dict[str, Ask] = {
     "made with key=None": lambda r: r.head(5).nbest_precision(5, key="id"),
     "only one measure": lambda r: r(measures="a").head(5).compare(n=5),
     "'c'": lambda r: r(measures=["a", "b"]).head(5).nbest_precision(5, measures="c"),
-    r"n_keys=20.*Compute the columns": lambda r: r.tie_sensitivity("a", "c", 150),
+    "tie_sensitivity requires all": lambda r: r.tie_sensitivity("a", "c", 150),
     "ranks of some candidates.*Compute": lambda r: r.head(50).difference_region("a", "b", 5),
     "choose_threshold requires all": lambda r: r(label="id").choose_threshold(recall=0.5),
     "roc requires all candidates": lambda r: r.roc(),
     "cells of two crossed factors": lambda r: r(groups=["c", "id"]).nbest_precision(5),
     r"no candidate has the value 'si'": lambda r: r(gold="id", positive=["w1", "si"]).head(5),
-    "only kind='roc'": lambda r: r.area("ap"),
+    "only equal='block'": lambda r: r.area("ap", equal="mean"),
     "only average=None": lambda r: r.area(average="macro"),
 }
 
@@ -361,7 +360,7 @@ def test_a_missing_group_is_refused(queries):
 
 
 @pytest.mark.parametrize(
-    ("missing", "ci"), [("raise", "delong"), ("absent", "delong"), ("last", "newcombe")]
+    ("missing", "ci"), [("raise", "delong"), ("absent", "logit"), ("last", "newcombe")]
 )
 def test_the_roc_area_of_all_candidates(df, stores, missing, ci):
     roles = {**ROLES, "missing": missing, "label": "id"}
@@ -374,11 +373,24 @@ def test_the_roc_area_of_all_candidates(df, stores, missing, ci):
     assert found.attrs == expected.attrs
 
 
+@pytest.mark.parametrize(("missing", "files"), [("last", (1, 7, 60)), ("absent", (7,))])
+def test_the_average_precision_of_all_candidates(df, stores, missing, files):
+    roles = {**ROLES, "missing": missing, "label": "id"}
+    expected = df.rankeval(**roles).area("ap", level=0.9)
+    lazy = [dd.read_parquet(stores[number]).rankeval(**roles) for number in files]
+    tables = [accessor.area("ap", level=0.9) for accessor in lazy]
+    pd.testing.assert_frame_equal(tables[0], expected, rtol=1e-11)
+    assert tables[0].attrs == expected.attrs
+    for other in tables[1:]:
+        pd.testing.assert_frame_equal(other, tables[0], check_exact=True)
+
+
 @pytest.mark.parametrize("gold", [[0, 0, 1, 1], [1, 0, 0, 0], [1, 1, 1, 1], [0] * 4, [1, 1, 0, 0]])
 def test_the_areas_of_few_candidates(gold):
     few = pd.DataFrame({"a": [4, 3, 2, 1], "b": [1, 1, 1, 1], "gold": gold})
-    found = dd.from_pandas(few, npartitions=2).rankeval.area()
-    pd.testing.assert_frame_equal(found, few.rankeval.area(), rtol=1e-11)
+    for kind in ("roc", "ap"):
+        found = dd.from_pandas(few, npartitions=2).rankeval.area(kind)
+        pd.testing.assert_frame_equal(found, few.rankeval.area(kind), rtol=1e-11)
 
 
 # ----------------------------------------------------------------------------- systems over items
@@ -511,23 +523,6 @@ def test_a_system_without_a_guess_has_no_precision():
     df[[("b", "correct"), ("b", "guess")]] = 0
     ask = functools.partial(rankeval_pd.system_ranks, metric="precision", **DRAWS)
     same(ask(dd.from_pandas(df, npartitions=3)), ask(df))
-
-
-@pytest.mark.full
-@pytest.mark.parametrize(("metric", "better"), [("sum", True), ("mean", False)])
-def test_signs_of_many_items_rank_the_systems_as_draws_do(monkeypatch, metric, better):
-    rng = np.random.default_rng(10)
-    skill = np.array([0.0, 0.02, 0.03, 0.3])
-    scores = pd.DataFrame(rng.exponential(size=(3_000, 1)) + skill, columns=list("abcd"))
-    scores += rng.normal(size=scores.shape)
-    roles: dict[str, Any] = {"metric": metric, "higher_is_better": better}
-    drawn = scores.rankeval(**roles).system_ranks(details=True)
-    monkeypatch.setattr(resamples, "_NORMAL_ITEMS", 1_000)
-    signs = scores.rankeval(**roles).system_ranks(details=True)
-    np.testing.assert_allclose(signs["p_best"], drawn["p_best"], atol=0.02)
-    pd.testing.assert_frame_equal(signs.drop(columns="p_best"), drawn.drop(columns="p_best"))
-    lazy = dd.from_pandas(scores, npartitions=3).rankeval(**roles)
-    pd.testing.assert_frame_equal(lazy.system_ranks(details=True), signs)
 
 
 ITEMS_REFUSED: dict[str, dict[str, Any]] = {

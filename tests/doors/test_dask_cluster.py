@@ -107,9 +107,9 @@ def test_a_worker_that_dies_while_a_head_is_collected(client, df, tmp_path, numb
 
 def test_a_worker_that_dies_between_the_passes_for_an_area(client, df, tmp_path):
     """The true positives stay with the workers from one pass to the next."""
-    found = mortal(df, tmp_path).rankeval.area()
+    found = mortal(df, tmp_path).rankeval.area("ap")
     assert (tmp_path / "seen").exists()
-    pd.testing.assert_frame_equal(found, df.rankeval.area(), rtol=1e-11)
+    pd.testing.assert_frame_equal(found, df.rankeval.area("ap"), rtol=1e-11)
 
 
 def test_a_worker_that_dies_among_groups(client, df, tmp_path):

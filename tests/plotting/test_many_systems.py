@@ -32,7 +32,7 @@ def tables(count: int) -> dict[str, pd.DataFrame]:
     ranks = pd.DataFrame({
         "system": names, "value": mean, "ci_low": mean - 0.03, "ci_high": mean + 0.03,
         "rank": np.arange(1.0, count + 1.0), "rank_low": 1 + better, "rank_high": count - worse,
-        "p_best": 0.0, "tied_for_best": ~apart[0], "letters": letters(apart),
+        "tied_for_best": ~apart[0], "letters": letters(apart),
     })  # fmt: skip
     ranks.attrs = {"metric": "accuracy", "level": 0.95, "adjust": "max-t"}
     pairs.attrs = {"metric": "accuracy", "adjust": "max-t", "alpha": 0.05}

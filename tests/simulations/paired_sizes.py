@@ -279,7 +279,7 @@ def decisions(d, seed):
         event: bootstrap.happened(gains, gain, event, scale)
         for event in ("strict", "recentred", "zero")
     }
-    swaps = np.concatenate(list(swap_chunks(n, B, seed)))
+    swaps = np.unpackbits(np.concatenate(list(swap_chunks(n, B, seed))), axis=1, count=n)
     flipped = d.mean() - 2.0 * (swaps @ d) / n
     hits["sign-flip"] = np.count_nonzero(flipped >= gain - 1e-12 * scale)
     p = {event: (count + 1) / (B + 1) for event, count in hits.items()}

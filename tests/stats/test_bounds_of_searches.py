@@ -194,11 +194,14 @@ def _share_edges() -> Iterator[Any]:
         yield judged._share_edge(FLAT, FLAT[::-1], near, FLAT, sign)
 
 
-@_walk("stats.proportions.beta_logits", low=0.0, high=1.0)
+@_walk("stats.proportions.beta_logits", "stats.proportions._tail_probability", low=0.0, high=1.0)
 def _proportions() -> Iterator[Any]:
     size = np.array([1.0, 1e-9, 1e6, 1e15])
     for level, ci in itertools.product((0.0, 0.95, 1.0 - 1e-16), proportions.INTERVALS.values()):
         yield from (ci(share * size, size, level) for share in (0.0, 0.5, 1.0))
+    for n, tp in (([1], [1]), ([5] * 9, [0] * 9), ([1, 1], [0, 1]), ([10**4] * 2, [0, 10**4])):
+        for observed in range(len(n) + 1):
+            yield proportions.failures(np.array(n), np.array(tp), observed, "wilson", 0.95).p_value
 
 
 @_walk(

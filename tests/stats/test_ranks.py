@@ -10,15 +10,6 @@ from rankeval_pd.decisions.ranks import RankOptions, adjusted_tests
 from rankeval_pd.stats import areas, ranks
 from rankeval_pd.stats.ranking import Ranking
 
-# ---- Ranks of resampled scores
-
-
-def test_who_ties_for_best_shares_it():
-    scores = np.array([[1.0, 2.0, 3.0, 0.0], [1.0, 2.0, 1.0, 4.0], [1.0, 0.0, 3.0, np.nan]])
-    best = ranks.share_of_best(scores)
-    assert_allclose(best, np.array([1 / 3 + 1 / 2 + 1 / 2, 1 / 3 + 1 / 2 + 1, 1 / 3 + 1 / 2]) / 4)
-
-
 # ---- Pairs of areas
 
 

@@ -394,6 +394,21 @@ def test_groups_are_drawn_whole():
     assert list(found.index) == [*OF_PAIRS, "n_groups"]
 
 
+@pytest.mark.parametrize("event", ["swaps", "recentred", "zero"])
+def test_limits_of_exact_laws_leave_out_0_where_it_is_rejected(event):
+    """Fourteen wins and three losses: the limits are those of the same law drawn."""
+    data = pd.DataFrame({"a": [0.5] * 14 + [0.0] * 26, "b": [0.0] * 37 + [0.5] * 3})
+    ask, options = data.rankeval.paired_permutation, {}
+    if event != "swaps":
+        ask, options = data.rankeval.paired_bootstrap, {"event": event}
+    exact, drawn = (ask(**options, method=m).iloc[0] for m in ("auto", "monte-carlo"))
+    assert exact["exact"]
+    assert exact["p_value"] <= 0.05
+    for name in ("ci_low", "ci_high"):
+        assert exact[name] == pytest.approx(drawn[name], abs=1e-12)
+    assert exact["ci_low"] > 0.0
+
+
 def test_swapping_whole_groups():
     data = pd.DataFrame({"a": [1] * 6 + [0, 1], "b": [0] * 6 + [1, 1], "doc": list("xxxyyyzz")})
     found = data.rankeval(groups="doc").paired_permutation("a", "b").iloc[0]

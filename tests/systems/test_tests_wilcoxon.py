@@ -118,7 +118,6 @@ def test_what_wilcoxons_test_says_and_refuses():
         ({"groups": "doc"}, "supports only items in memory"),
         ({"metric": "sum"}, "supports only items in memory"),
         ({"adjust": "max-t"}, "without draws, the largest of several"),
-        ({"margin": 0.1}, "only the test of means supports a margin"),
     ):
         with pytest.raises(ValueError, match=message):
             few.rankeval(measures=list("abc")).paired_permutation(test="wilcoxon", **keywords)

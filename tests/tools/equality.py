@@ -60,7 +60,7 @@ EXCEPTIONS: dict[str, str] = {
     r"difference_region \[(Dask|head)\] \.result": (
         "the ranks of candidates outside a list take a pass of their own: compute the columns"
     ),
-    r"tie_sensitivity \[(Dask|head)\] ": "a head keeps tied candidates in one order",
+    r"tie_sensitivity \[(Dask|head)\] ": "a head has some of the tied candidates: it is refused",
     r"\[head\] \.result\.message: ": "the error names the role of the new head",
     r"\[Dask\] \.result(: (dict|str)|\.(\w+|'.*'): (gone|new))": (
         "whole curves of a Dask DataFrame went; methods by groups, and of counts, came"
@@ -82,7 +82,7 @@ EXCEPTIONS: dict[str, str] = {
     r".* became .*\]$": (
         "candidates with tied votes are in no list, so there are as many n as in the frame"
     ),
-    r"attrs\.'annotators_differ': ": "the rows of the frame are listed, not those of each group",
+    r"attrs\.'annotators_differ': ": "the annotators are listed, without their verdicts",
     r"'leaning'\.dtype: 'object' became 'str'": "names have one dtype, also if none is given",
     r"became 'progress=": "progress= is checked at the door of every method",
     r"\[odd\] .*(dtype|values): .* became ": "an empty answer has the types of the frame's",
@@ -94,6 +94,16 @@ EXCEPTIONS: dict[str, str] = {
         "values that an annotation lists are checked at the door, and some of them went"
     ),
     r"\.warnings: .*agreement='any', 'all' or 'mean' to keep": "agreement='mean' went",
+    r"\.result\.('(undecided|p_best)': gone|attrs\.'ranks': gone)": "undecided and p_best went",
+    r"\.result\.(names|columns): .*'(undecided|p_best)'.* became ": "undecided and p_best went",
+    r"message: .*(cannot reach alpha|supports only items in memory|signed ranks have no t)": (
+        "the errors of tests without draws, and of too few draws, are joined"
+    ),
+    r"system_ranks .*attrs\.'n_resamples': ": "exact tests and intervals draw nothing",
+    r"\.warnings: .*A decision at alpha=": "a warning took the place of the column undecided",
+    r"\.result\.message: .*(max-t draws random signs|does not record|not one of the labels)": (
+        "max-t draws signs only; errors of labels and of lost attrs are joined"
+    ),
     r"\.message: .*judged_recall, judged_average_precision and": "judged_average_precision went",
     r"crossovers .*attrs\.'contiguous': gone": "runs have at least two sizes",
     r"\.message: .* became .*ties='\w+' is supported only by nbest_precision and the curves": (
@@ -101,6 +111,13 @@ EXCEPTIONS: dict[str, str] = {
     ),
     r"random_test .*\.message: .* became '\w+= cannot stand beside": "one table of refusals",
     r"label swaps need lists of whole candidates": "means over tie orders have no label swaps",
+    r"(compare|significant_ranges) \[\w+\] .*attrs\.'phi': gone": "no test of lists has phi",
+    r"(compare|significant_ranges|measure_ranks|summary) .*(undecided|names: |'columns': )": (
+        "decisions that more draws could change are not marked"
+    ),
+    r"\.message: .* became .*(cannot stand beside|pass exactly one of|numbers from )": (
+        "refused combinations, and impossible numbers, have one text each"
+    ),
 }
 
 # ---------------------------------------------------------------------------------- the answers

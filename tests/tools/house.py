@@ -2,6 +2,8 @@
 
 ``style``  tokens of code without comments and docstrings, lines, modules, imports, and what is
            counted about how the code reads. Fails if there are more tokens than ``MOST_TOKENS``.
+``face``   what a user meets: public callables, names of options, the longest signature, words of
+           ``compare``'s docstring, and the statements that raise an error. Fails above ``MOST``.
 ``way``    the files and functions of the package on the way of a call, after a first call, how
            often the call switches files, and how many functions of the package are on the stack
            when the deepest call of ``stats`` begins. Lambdas and comprehensions count.
@@ -13,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import inspect
 import io
 import statistics
 import sys
@@ -151,6 +154,59 @@ def style() -> None:
         raise SystemExit(f"tokens: {count.tokens:,}, more than {MOST_TOKENS:,} (MOST_TOKENS).")
 
 
+# ---- What a user meets
+
+MOST = {  # .ci/run fails above these numbers
+    "public callables": 110,
+    "option names": 160,
+    "keywords of one function": 30,
+    "words about compare": 2_000,
+    "raise statements": 580,
+}
+
+
+def public_functions() -> dict[str, Call]:
+    """Return the public functions, the plots and the functions of ``datasets``."""
+    found = {name: getattr(rankeval_pd, name) for name in rankeval_pd.__all__}
+    rooms = {"plot": type(candidates(9).rankeval.plot), "datasets": rankeval_pd.datasets}
+    for room, holder in rooms.items():
+        names = [name for name in dir(holder) if not name.startswith("_")]
+        found |= {f"{room}.{name}": getattr(holder, name) for name in names}
+    return {name: value for name, value in found.items() if callable(value)}
+
+
+def face_of() -> dict[str, int]:
+    """Count what a user meets. Roles, which all methods take, are no options."""
+    functions = public_functions()
+    roles = set(inspect.signature(rankeval_pd.FrameAccessor.__call__).parameters) | {"args"}
+    options: set[str] = set()
+    for function in filter(inspect.isroutine, functions.values()):
+        options |= set(inspect.signature(function).parameters) - roles
+    trees = [ast.parse(path.read_text("utf-8")) for path in ROOT.rglob("*.py")]
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    written = {name.rpartition(".")[2] for name in functions}
+    described = next(x for x in nodes if isinstance(x, FUNCTIONS) and x.name == "compare")
+    return {
+        "public callables": len(functions),
+        "option names": len(options),
+        "keywords of one function": max(
+            len(x.args.kwonlyargs) for x in nodes if isinstance(x, FUNCTIONS) and x.name in written
+        ),
+        "words about compare": len((ast.get_docstring(described) or "").split()),
+        "raise statements": sum(isinstance(x, ast.Raise) for x in nodes),
+    }
+
+
+def face() -> None:
+    """Print what a user meets, and fail if it grew."""
+    counts = face_of()
+    for name, count in counts.items():
+        print(f"{name:<28} {count:,} (at most {MOST[name]:,})")
+    grown = [name for name, count in counts.items() if count > MOST[name]]
+    if grown:
+        raise SystemExit(f"{', '.join(grown)}: more than MOST allows.")
+
+
 # ---- The way of a call
 
 
@@ -230,7 +286,7 @@ def closed(call: Call) -> None:
     pyplot.close("all")
 
 
-PARTS = {"style": style, "way": way}
+PARTS = {"style": style, "face": face, "way": way}
 
 
 def main() -> None:

@@ -253,7 +253,9 @@ SEEDED = {
         ("turn[block[row]] * missed[place]", "missed[place]"),
         ("_REACH = 14.0", "_REACH = -1.0"),
         ("max(first, observed), first + width", "max(first, observed + 1), first + width"),
+        ("kind.times * (float(most)", "(float(most)"),
         ("expected += times * float", "expected += float"),
+        ("if observed > tilted.mean[0]:", "if False:"),
     ],
     ("gains.py", "systems/tests systems/tests_families systems/tests_ranks"
      " systems/tests_intervals stats/proportions stats/item_gains stats/families"): [
@@ -285,6 +287,7 @@ SEEDED = {
     ("gains.py", "stats/gains systems/studies systems/planning"): [
         ("below <= tail), np", "below < 2.0 * tail), np"),
         ("float(ordered[first[-1]])", "float(ordered[first[0]])"),
+        ("np.sqrt(1.0 + np.true_divide(n_items,", "np.sqrt(0.0 + np.true_divide(n_items,"),
         ("running >= quantile * total", "running > quantile * total + 1e-9"),
         ("counts[:, pairs[:, 0]] * counts", "counts[:, pairs[:, 0]] + counts"),
     ],
@@ -409,6 +412,10 @@ SEEDED = {
         ("n * (size @ size) <=", "n * (size @ size) >"),
         ("p <= _MOVES / len(pairs)", "p > _MOVES / len(pairs)"),
         ("z.T / 2.0", "z.T"),
+    ],
+    ("item_gains.py", "systems/tests_designs systems/tests systems/tests_families"
+     " systems/tests_ranks systems/tests_intervals"): [
+        ("return scores + seeds.error[:, np.newaxis] * trained", "return scores"),
     ],
     ("item_gains.py", "systems/tests_designs systems/planning systems/tests_wilcoxon"
      " systems/tests_intervals systems/tests_ranks"): [
@@ -626,6 +633,7 @@ SEEDED = {
      " lists/measure_ranks decisions/verdicts::test_rows_of_areas_agree_with_themselves"): [
         ("areas.freedom_of(parts[:2], sizes)", "areas.freedom_of(parts[1:], sizes)"),
         ("] - theta[pairs[:, 1]], items.n_items - 1", "] - theta[pairs[:, 1]], items.n_items - 0"),
+        ("(values[a] - values[b]).std(ddof=1)", "(values[a] - values[b]).std()"),
         ("max(critical_value(drawn, level), alone)", "alone"),
     ],
     ("ranks.py", "lists/acceptance"): [
@@ -649,7 +657,7 @@ SEEDED = {
         ("n * (n + 1) // 2 + 1 - first", "n * (n + 1) // 2 - first"),
     ],
     ("ranks.py", "stats/bootstrap stats/ranks stats/families"
-     " systems/tests_ranks::test_ranks_by_hand"
+     " systems/tests_ranks"
      " systems/tests_families::test_letters_ranks_and_pairs_say_the_same"
      " systems/tests::test_the_mirror_image_of_errors_has_the_same_ranks_and_calibration"): [
         ("np.minimum(lowest, alone[0])", "np.maximum(lowest, alone[0])"),
@@ -751,6 +759,7 @@ SEEDED = {
     ("decisions/gains.py", "stats/bootstrap stats/ranks stats/families systems/tests"
      " systems/tests_families systems/tests_ranks systems/tests_intervals"): [
         ("family = largest.down", "family = largest.alone"),
+        ("(least < options.alpha) & (options.alpha < most)", "options.alpha < most"),
         ("tails * np.sqrt(shares * (1.0", "np.sqrt(shares * (1.0"),
         ("    doubled = np.minimum(1.0, 2.0 * ordered)", "    doubled = np.minimum(1.0, ordered)"),
         ("_negative(together), _negative(alone)", "together, alone"),
@@ -775,9 +784,9 @@ SEEDED = {
         ("        if how.adjust is not None:\n", "        if how.adjust is None:\n"),
         ("if how.baseline is None:", "if how.baseline is not None:"),
         ("_lower=-table[\"value\"]", "_lower=table[\"value\"]"),
-        ("families.get(BASELINE, tests)", "1 + families.get(BASELINE, tests)"),
+        ("families.get(stats.BASELINE, tests)", "1 + families.get(stats.BASELINE, tests)"),
         ("\"value_a\": table[\"value\"][:, a]", "\"value_a\": table[\"value\"][:, b]"),
-        ("families[BASELINE] = doors.", "families[BASELINE] = 1 + doors."),
+        ("families[stats.BASELINE] = doors.", "families[BASELINE] = 1 + doors."),
         ("[1.0 - (1.0 - how.level) / tests for", "[how.level for"),
         ("tests = exists.shape[1] * task.sizes.size", "tests = exists.shape[1]"),
         ("tests = exists.shape[1] * task.sizes.size", "tests = task.sizes.size"),
@@ -842,7 +851,7 @@ SEEDED = {
         ("not turned) != is_lower_better(attrs)", "not turned)"),
         ("[(gap > 0.0) != lower]", "[gap > 0.0]"),
         ("\"greater\": [ends[0], math.inf]", "\"greater\": [-math.inf, ends[1]]"),
-        ("sure = frame[rejects(frame[p], alpha)]", "sure = frame[frame[p] < alpha]"),
+        ("sure = rejects(frame[p], alpha)", "sure = frame[p] < alpha"),
         ("frame[gap].abs().to_numpy()", "frame[gap].to_numpy()"),
         ("alike & ~untested, \"or\"", "alike, \"or\""),
         ("~shares.any(axis=1)", "~shares.all(axis=1)"),
@@ -851,7 +860,7 @@ SEEDED = {
         ("if row[\"better\"] == other", "if row[\"better\"] != other"),
         ("if row[\"n_last\"] > row[\"n_first\"]", "if row[\"n_last\"] >= row[\"n_first\"]"),
         ("if sure and ends[0] <= 0.0 <= ends[1]", "if sure and ends[0] < 0.0 < ends[1]"),
-        ("if p and \"baseline\" not in attrs", "if p"),
+        ("if p and others[\"difference\"]", "if others[\"difference\"]"),
         ("frame = frame[frame[p].notna()]", "frame = frame.copy()"),
         ("if len(frame) <= MOST:", "if len(frame) < MOST:"),
         ("frame[frame[\"n_pairs\"] > 0]", "frame[frame[\"n_pairs\"] >= 0]"),

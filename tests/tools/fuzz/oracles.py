@@ -14,7 +14,7 @@ from tests.tools.fuzz.data import Call, Case
 
 SHARES = (
     "precision", "recall", "tpr", "fpr", "p_value", "p_mid", "p_adjusted", "confidence", "area",
-    "p_best", "precision_a", "precision_b", "agreement",
+    "precision_a", "precision_b", "agreement",
 )  # fmt: skip
 LIMITS = (
     ("ci_low", "ci_high"), ("band_low", "band_high"), ("rank_low", "rank_high"),
