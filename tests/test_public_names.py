@@ -72,7 +72,7 @@ def test_choices_are_those_of_the_tables():
         roles.EachAdjustOver: rank_criteria.OVER_EACH,
         roles.Alternative: ALTERNATIVES,
         roles.ComparedRate: acceptance_sets._TESTS,
-        roles.Event: bootstrap_tests.EVENTS,
+        roles.Event: tuple(bootstrap_tests.DUAL),
         roles.ProportionInterval: INTERVALS,
         roles.SetTest: acceptance_sets._TESTS["precision"],
         roles.TailMethod: published_chance.TAIL_METHODS,

@@ -436,8 +436,7 @@ def _plain_convolution(a: FloatArray, b: FloatArray) -> FloatArray:
 # An undefined resample is treated conservatively: it counts as part of the event, and it lies
 # beyond both limits of an interval.
 
-EVENTS = ("wild", "recentred", "strict", "zero")
-# : For each event, the interval that excludes 0 if the p-value is significant.
+#: for each event, the interval that excludes 0 if the p-value is significant.
 DUAL = {"wild": "wild", "recentred": "basic", "strict": "basic", "zero": "percentile"}
 _TOGETHER = 2**18  # number of values in a block of pairs that fits into the processor's cache
 EQUAL = 1e-12  # tolerance for equal gains, relative to the scale of the score

@@ -49,7 +49,6 @@ FINITE = {
     "stats.bands.Cells._summed": "the candidates: the cells kept whole are smaller than a block",
     "stats.bootstrap.SignedSum._convolved": "the distributions, two of which become one",
     "stats.distributions._convolved": "the bits of a number, and the distributions",
-    "stats.families._edges_and_triangles": "the ties",
     "stats.families._greedy": "the ties, and the rows that fit",
     "stats.swaps.Swaps._at_many_n": "the candidates, four times as many each time",
     "stats.swaps.Swaps.counts": "the candidates, four times as many each time",

@@ -15,7 +15,7 @@ from statsmodels.stats.multitest import multipletests
 
 import rankeval_pd
 from rankeval_pd.decisions.gains import bootstrapped_pairs
-from rankeval_pd.stats.bootstrap import EVENTS
+from rankeval_pd.stats.bootstrap import DUAL
 from rankeval_pd.stats.items import ADJUSTMENTS
 from tests.simulations import study
 from tests.systems.conftest import errors_of, null_domains
@@ -293,7 +293,7 @@ def test_no_row_contradicts_itself(seeds):
         data = systems_over_items(rng)
         kinds, options = (None, "wild", "percentile", "basic"), asked(rng)
         if not str(options["adjust"]).startswith("max-t"):
-            options["event"] = EVENTS[rng.integers(len(EVENTS))]
+            options["event"] = [*DUAL][rng.integers(len(DUAL))]
         options["ci"] = kinds[rng.integers(4)]
         check(data.rankeval.paired_bootstrap(**options), options)
         data, options = systems_over_items(rng), asked(rng)

@@ -723,7 +723,7 @@ SEEDED = {
         ("spawn_key=(block, *purpose)", "spawn_key=(0, *purpose)"),
         ("octets[place % 8 :][: stop", "octets[: stop"),
         ("chunk * 4 * -(-step * width // 4)", "chunk * step * width"),
-        ("((numbers >> powers) & 1)", "((numbers >> (powers + 1)) & 1)"),
+        ("(numbers >> powers) & 1", "(numbers >> (powers + 1)) & 1"),
         ("drawn = order[start + rng.integers", "drawn = order[rng.integers"),
         ("axis=1), count - 1.0", "axis=1), count * 1.0"),
         ("np.sqrt(squares / freedom / count)", "np.sqrt(squares / freedom)"),
