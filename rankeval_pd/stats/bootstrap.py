@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -13,6 +12,7 @@ import numpy as np
 
 from rankeval_pd.stats import items as resamples
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray, silent_division
+from rankeval_pd.stats.distributions import merged_by_size
 from rankeval_pd.stats.items import ADJUSTMENTS, Items, PairOptions, Score, exact_total
 
 # -------------------------------------------------------------------------------------------------
@@ -388,21 +388,14 @@ class SignedSum(_ExactSum):
         """Return the tilted distribution for many sizes.
 
         Each size has a binomial distribution on multiples of the size. The two shortest
-        distributions are convolved repeatedly until only one is left. A serial number breaks ties,
-        so that distributions are never compared.
+        distributions are convolved repeatedly until only one is left.
         """
-        queue: list[tuple[int, int, FloatArray]] = []
-        for number, (size, times, p) in enumerate(zip(self.sizes, self.times, plus, strict=True)):
+        laws = []
+        for size, times, p in zip(self.sizes, self.times, plus, strict=True):
             law = np.zeros(size * times + 1)
             law[::size] = _binomial(int(times), float(p))
-            queue.append((law.size, number, law))
-        heapq.heapify(queue)
-        number = len(queue)
-        while len(queue) > 1:
-            law = _plain_convolution(heapq.heappop(queue)[2], heapq.heappop(queue)[2])
-            number += 1
-            heapq.heappush(queue, (law.size, number, law))
-        return queue[0][2]
+            laws.append(law)
+        return merged_by_size(laws, len, _plain_convolution)
 
 
 def _binomial(n: int, chance: float) -> FloatArray:
