@@ -14,7 +14,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -341,7 +341,7 @@ def listed(names: Iterable[object], most: int = 12) -> str:
 
 def brief(values: object) -> str:
     """Return the first few numbers as text."""
-    array = np.asarray(values)
+    array = np.asarray(values, dtype=object)
     if array.ndim == 0:
         return shown(array.item())
     if not array.size:
@@ -514,12 +514,11 @@ def check_numbers(
         allowed = f"{kind} from {least:g} to {brief(most)}"
     elif infinite:
         allowed += ", or inf"
-    try:
-        values = np.asarray(given, dtype=float)
-        known = given is not None and np.asarray(given).dtype.kind != "b"
-    except (TypeError, ValueError, OverflowError):
-        known = False
-    if not known:
+    values: FloatArray | None = None
+    with suppress(TypeError, ValueError, OverflowError):
+        if given is not None and np.asarray(given).dtype.kind != "b":
+            values = np.asarray(given, dtype=float)
+    if values is None:
         raise TypeError(f"{argument}={brief(given)}: pass {allowed}.")
     wrong = (values < least) | (values > most)
     if above:

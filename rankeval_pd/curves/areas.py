@@ -327,7 +327,7 @@ def t_and_p(
     difference: FloatArray, error: FloatArray, freedom: FloatArray, alternative: str
 ) -> tuple[FloatArray, FloatArray]:
     """Return Student's t and the p-value for a difference; t is NaN without variation."""
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with stats.silent_division():
         t = np.where((error == 0.0) & (difference == 0.0), 0.0, difference / error)
     t = np.where(np.isinf(t), np.nan, t)
     return t, stats.p_of_t(t, freedom, alternative)
@@ -549,7 +549,7 @@ def _difference_of_samples(of_a: FloatArray, of_b: FloatArray, alternative: str)
     weights = [x.positive * x.negative / (x.positive + x.negative) for x in spreads]
     variance = of_a[1] + of_b[1]
     error = np.sqrt(variance)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with stats.silent_division():
         freedom = variance**2 / sum(x.variance**2 / x.freedom for x in spreads)
         # the standard error if both areas were equal to their weighted mean
         common = (a * weights[0] + b * weights[1]) / sum(weights)

@@ -23,7 +23,15 @@ from rankeval_pd.roles import (
     find_gold,
     frame_column,
 )
-from rankeval_pd.stats import AnyArray, BoolArray, FloatArray, IntArray, Ranking, fisher_test
+from rankeval_pd.stats import (
+    AnyArray,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Ranking,
+    fisher_test,
+    silent_division,
+)
 from rankeval_pd.stats import judged as judged_sums
 from rankeval_pd.stats.judged import (
     MOST_STRATA,

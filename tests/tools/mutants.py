@@ -721,7 +721,7 @@ SEEDED = {
         ("spawn_key=(block, *purpose)", "spawn_key=(0, *purpose)"),
         ("octets[place % 8 :][: stop", "octets[: stop"),
         ("chunk * 4 * -(-step * width // 4)", "chunk * step * width"),
-        ("((numbers >> powers) & 1)", "((numbers >> (powers + 1)) & 1)"),
+        ("(numbers >> powers) & 1", "(numbers >> (powers + 1)) & 1"),
         ("drawn = order[start + rng.integers", "drawn = order[rng.integers"),
         ("axis=1), count - 1.0", "axis=1), count * 1.0"),
         ("np.sqrt(squares / freedom / count)", "np.sqrt(squares / freedom)"),
@@ -816,6 +816,9 @@ SEEDED = {
         ("alpha = round(1.0 - level, 12)", "alpha = 0.5 - 0.5 * level"),
         ("quantile_of(freedom, level)", "quantile_of(np.inf + 0 * freedom, level)"),
     ],
+    ("errors.py", "systems/planning"): [
+        ("wrong |= values == least", "wrong |= values < least"),
+    ],
     ("systems/planning.py", "systems/planning systems/tests_designs systems/tests_wilcoxon"
      " systems/tests_intervals systems/tests_ranks errors"): [
         ("alpha / SIDES[alternative]", "alpha * SIDES[alternative]"),
@@ -824,7 +827,6 @@ SEEDED = {
         ("plan.seeds * plan.n_seeds / n_seeds", "plan.seeds"),
         ("\"greater\": 1.0}", "\"greater\": 2.0}"),
         ("items * ratio * drawn / (drawn - 1.0)", "items * ratio"),
-        ("wrong |= values == least", "wrong |= values < least"),
     ],
     ("decisions/averages.py", "lists/measure_ranks lists/acceptance decisions/averages"
      " decisions/verdicts curves/early_retrieval curves/areas judging/annotation"
