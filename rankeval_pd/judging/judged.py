@@ -30,7 +30,6 @@ from rankeval_pd.stats import (
     IntArray,
     Ranking,
     fisher_test,
-    silent_division,
 )
 from rankeval_pd.stats import judged as judged_sums
 from rankeval_pd.stats.judged import (
