@@ -10,7 +10,7 @@ import numpy as np
 
 from rankeval_pd.stats import bootstrap
 from rankeval_pd.stats import items as resamples
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, silent_division
 from rankeval_pd.stats.bootstrap import Lattice, lattice
 from rankeval_pd.stats.differences import critical_of, mixed_tail, restricted_share, tango
 from rankeval_pd.stats.items import (
@@ -130,7 +130,7 @@ class RatioGains(ParametricGains):
         if sign < 0.0:
             self._both = self._both[:, [0, 2, 1, 3]]
         self._below = totals @ form.below
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with silent_division():
             self.share = totals @ form.above / self._below
             # guesses are counts; for other denominators, use the number that gives the same
             # variance

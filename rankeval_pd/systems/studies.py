@@ -223,7 +223,7 @@ def _quantile(values: FloatArray, share: float) -> float:
     ),
     short="size system_a system_b score_a score_b gain ci_low ci_high p_value p_adjusted",
     details="gain_se gain_se_items gain_se_seeds n_seeds p_one_sided p_two_sided p_stderr"
-    " confidence undecided exact leaning n_items n_resamples ci_low_alone"
+    " confidence exact leaning n_items n_resamples ci_low_alone"
     " ci_high_alone",
     layout="size pair",
     quantity="gain",
