@@ -335,11 +335,11 @@ def _log_p_of_mean(
                 f"{name} has {np.size(values)} values for n_queries={queries}. Pass one value, or "
                 "one per query."
             )
-    lists = [np.broadcast_to(x, (queries,)) for x in given.values()]
+    sizes, total, positive = (np.broadcast_to(x, (queries,)) for x in given.values())
     result = np.empty(mean.shape)
     for where in np.ndindex(mean.shape):
         count = math.ceil(queries * mean[where] - 1e-9)  # a product that is nearly whole is whole
-        result[where] = sum_tails(count, *lists, population).ge
+        result[where] = sum_tails(count, sizes, total, positive, population).ge
     return result
 
 
@@ -531,7 +531,7 @@ def random_test(
         )
     columns = tuple(x for x in TEST_COLUMNS if adjust or x != "p_adjusted")
     how: dict[str, Any] = {"ties": chosen.ties, "pool": pool}
-    question = partial(_tests_of_lists, population=population, adjust=adjust, **how)
+    question: Any = partial(_tests_of_lists, population=population, adjust=adjust, **how)
     together = None
     if combine:
         columns += _COMBINED
