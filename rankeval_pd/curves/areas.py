@@ -494,8 +494,7 @@ def sample_area(ranking: Ranking, _: IntArray | None = None) -> dict[str, AnyArr
     """Return the area, and its variance, degrees of freedom and classes."""
     result = early.placements(ranking)
     spread = spread_of(result, None)
-    values: tuple[Any, ...] = (result.value, *spread)
-    return dict(zip(_OF_SAMPLE, values, strict=False))
+    return {"area": result.value, **{name: getattr(spread, name) for name in _OF_SAMPLE[1:]}}
 
 
 def compare_samples(areas: pd.DataFrame, how: AreaOptions) -> pd.DataFrame:
@@ -513,8 +512,8 @@ def compare_samples(areas: pd.DataFrame, how: AreaOptions) -> pd.DataFrame:
         samples = list(groups.itertuples(index=False, name=None))
     pairs = np.array([*itertools.combinations(range(len(samples)), 2)])
     number = np.tile(np.arange(len(pairs)), measures.size)
-    cells = areas[[*_OF_SAMPLE]].to_numpy(dtype=float)
-    cells = cells.reshape(len(samples), measures.size, -1).swapaxes(0, 1)
+    values = areas[[*_OF_SAMPLE]].to_numpy(dtype=float)
+    cells = values.reshape(len(samples), measures.size, -1).swapaxes(0, 1)
     sides = [cells[:, side].reshape(number.size, -1).T for side in pairs.T]
     rows = {
         f"{name}_{k}": x
