@@ -287,7 +287,7 @@ def area_tests(task: RankingTask) -> tuple[dict[str, AnyArray], dict[str, FloatA
         given = value, areas.corrected, own.error, own.least_freedom, own.positive
         limits = partial(early.ap_limits, *given)
         above = value > areas.chance
-        by = spread_of(placed, clusters, warned="", alone=True)
+        by = spread_of(placed, clusters, warned=False, alone=True)
     for ending, level in task.levels.items():
         columns[f"ci_low{ending}"], columns[f"ci_high{ending}"] = limits(level)
     tests = ranks.of_influences(
@@ -319,7 +319,7 @@ def area_tests(task: RankingTask) -> tuple[dict[str, AnyArray], dict[str, FloatA
     heads=True,
     clusters=True,
     short="measure n value ci_low ci_high rank_low rank_high letters",
-    details="rank tied_for_best tied undecided ci_low_alone ci_high_alone",
+    details="rank tied_for_best tied ci_low_alone ci_high_alone",
     layout="measure n",
     interval="clopper-pearson",
 )

@@ -142,7 +142,6 @@ def test_forest_of_areas_is_the_table():
 # ------------------------------------------------------------------------------- repeated samples
 
 
-@pytest.mark.filterwarnings("ignore:by=.part.*in another group:rankeval_pd.RankevalWarning")
 def test_repetition_draws_a_panel_a_measure(two):
     samples = pd.concat([two.sample(frac=0.5, random_state=s).assign(part=s) for s in range(12)])
     call = samples.reset_index(drop=True).rankeval(by="part")
