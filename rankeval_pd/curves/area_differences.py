@@ -76,9 +76,7 @@ def compare_area(
     ----------
     data, **roles
         As in :func:`nbest_precision`. Equal scores always count one half.
-    a, b : names of measures, optional
-        If you pass both, only this pair is compared. If you pass only ``a``, it is compared with
-        every other measure. By default, all pairs are compared.
+    a, b
     kind
         The area under the ROC curve or average precision (see :func:`area`). To compare the top of
         the lists, call ``compare(n=share, of="lift")``.

@@ -608,8 +608,7 @@ def annotator_agreement(data: Data, *, level: float = 0.95, **roles: Unpack[Judg
         Candidates with a column of labels for each annotator, for example ``gold=["a1", "a2",
         "a3"]``. A label is missing if the annotator did not judge the candidate. In a Dataset, the
         gold label can have a dimension ``annotator`` instead.
-    level : float
-        Confidence level of each interval.
+    level
     **roles
         Column roles. With ``positive`` or ``min_grade``, labels are converted to true and false.
         Otherwise every value is an unordered category.
