@@ -76,12 +76,6 @@ class Method(Protocol[P]):
     def __get__(self, accessor: Holder[Held], owner: Any = None) -> Callable[P, Held]: ...
 
 
-class FrameMethod(Protocol[P]):
-    """Describe the result of :func:`frame_method` to type checkers."""
-
-    def __get__(self, accessor: Holder[Any], owner: Any = None) -> Callable[P, pd.DataFrame]: ...
-
-
 class Picture(Protocol[P, Drawn_co]):
     """Describe a function that draws data."""
 
@@ -90,8 +84,8 @@ class Picture(Protocol[P, Drawn_co]):
         ...
 
 
-class PlotMethod(Protocol[P, Drawn_co]):
-    """Describe the result of :func:`plot_method` to type checkers."""
+class FixedMethod(Protocol[P, Drawn_co]):
+    """Describe a method to type checkers that returns one type for all data."""
 
     def __get__(self, plots: Holder[Held], owner: Any = None) -> Callable[P, Drawn_co]: ...
 
@@ -103,17 +97,17 @@ def method(question: Question[P]) -> Method[P]:
 
 def frame_method(
     question: Callable[Concatenate[pd.DataFrame, P], pd.DataFrame],
-) -> FrameMethod[P]:
+) -> FixedMethod[P, pd.DataFrame]:
     """Turn a function for DataFrames into a method. The function rejects Datasets."""
-    return cast(FrameMethod[P], _forwarding(question))
+    return cast(FixedMethod[P, pd.DataFrame], _forwarding(question))
 
 
-def plot_method(picture: Picture[P, Drawn_co]) -> PlotMethod[P, Drawn_co]:
+def plot_method(picture: Picture[P, Drawn_co]) -> FixedMethod[P, Drawn_co]:
     """Copy a drawing function as a method of an accessor's plots, which it takes as data."""
     drawn: Any = picture
     copied = FunctionType(drawn.__code__, drawn.__globals__, closure=drawn.__closure__)
     copied.__kwdefaults__ = drawn.__kwdefaults__
-    return cast(PlotMethod[P, Drawn_co], described(copied, drawn))
+    return cast(FixedMethod[P, Drawn_co], described(copied, drawn))
 
 
 def _forwarding(function: Any) -> Any:
