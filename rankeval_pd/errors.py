@@ -14,7 +14,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -120,9 +120,9 @@ def unknown_name(
 
 def is_known(name: object, known: Iterable[Hashable]) -> bool:
     """Return whether a name is known; unhashable objects are always unknown."""
-    if not isinstance(known, set):
-        known = set(known)  # a set finds pd.NA by hash, but a list compares by ==
     try:
+        if not isinstance(known, set):
+            known = set(known)  # a set finds pd.NA by hash, but a list compares by ==
         return name in known
     except TypeError:
         return False
@@ -180,6 +180,9 @@ GONE = {
     "needed_seeds n_items_new": "Pass n_items for the planned size.",
     "paired_permutation margin": "Swaps know no margin: pass it to paired_bootstrap.",
     "population_calibration prior": "The expected agreement assumes nothing about true gains.",
+    "show": "Join the columns: sheet.join(candidates[[...]]).",
+    "windows": "Pass a column of judging probabilities, judged_with=...",
+    "estimator": "Omit it: probabilities are weighted by the ratio estimator.",
     "random_test n_candidates": "Pass the number of candidates in the collection, pool=...",
     "significant_ranges phi": "Pass groups= to compare clustered candidates.",
     "synthetic_systems item_score": "Fit models yourself for scores other than accuracy.",
@@ -189,6 +192,21 @@ GONE = {
     "unpaired_area kind": "The samples are compared by ROC area: call area('ap', by=...) for each.",
     "unpaired_area test": "The areas are compared by Welch's t test.",
     "with_association_measures cells": "Rename the columns to O11, O12, O21 and O22.",
+    **dict.fromkeys(
+        ("line_kw", "band_kw", "marker_kw", "mark", "f_scores"),
+        "Change the Axes that the plot returns, as in ax.axvline(100).",
+    ),
+    **dict.fromkeys(("labels_at", "col_wrap"), "Pass legend=True, or Axes of your own as ax=."),
+    "first_run": "See significant_ranges().",
+    "relevant": "Pass margin= to compare(), for tests of equivalence.",
+    "intervals": "Pass simultaneous=False for intervals at each n.",
+    "precision bands": "Pass simultaneous=True, or a table as band=.",
+    "precision x": "See plot.precision_recall() and plot.gain().",
+    "comparison x": "Lists are compared at the same n.",
+    "precision reference": "See plot.gain() for an ideal order.",
+    "comparison reference": "See plot.random_bound() for a random order.",
+    "lift enrichment": "See enrichment().",
+    "pairs kind": "Pass the result of compare_area() to the plot.",
     **{
         f"significant_ranges {option}": "The ranges come from tests, not from intervals."
         for option in ("ci", "level", "target")
@@ -323,7 +341,7 @@ def listed(names: Iterable[object], most: int = 12) -> str:
 
 def brief(values: object) -> str:
     """Return the first few numbers as text."""
-    array = np.asarray(values)
+    array = np.asarray(values, dtype=object)
     if array.ndim == 0:
         return shown(array.item())
     if not array.size:
@@ -496,12 +514,11 @@ def check_numbers(
         allowed = f"{kind} from {least:g} to {brief(most)}"
     elif infinite:
         allowed += ", or inf"
-    try:
-        values = np.asarray(given, dtype=float)
-        known = given is not None and np.asarray(given).dtype.kind != "b"
-    except (TypeError, ValueError, OverflowError):
-        known = False
-    if not known:
+    values: FloatArray | None = None
+    with suppress(TypeError, ValueError, OverflowError):
+        if given is not None and np.asarray(given).dtype.kind != "b":
+            values = np.asarray(given, dtype=float)
+    if values is None:
         raise TypeError(f"{argument}={brief(given)}: pass {allowed}.")
     wrong = (values < least) | (values > most)
     if above:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib import import_module
 from types import NoneType
-from typing import Any, Generic, Literal, TypeVar, get_args, get_origin
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import pandas as pd
 import xarray as xr
@@ -259,24 +259,6 @@ class ShortTable(pd.DataFrame):
             raise
 
 
-class Plotted(Generic[Table]):
-    """Store data and roles for the methods of an accessor's plots, which are drawing functions."""
-
-    __slots__ = ("_data", "_roles")
-
-    def __init__(self, data: Table, roles: Mapping[str, Any]) -> None:
-        self._data: Table = data
-        self._roles = roles
-
-
-def unbound(args: Any, keywords: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """Return the arguments of a drawing function, in which plots stand for their data and roles."""
-    if not (args and isinstance(args[0], Plotted)):
-        return args, keywords
-    plots, *others = args
-    return (plots._data, *others), {**plots._roles, **keywords}
-
-
 # ------------------------------------ Decorators that declare the capabilities and roles of a
 # function
 
@@ -402,6 +384,10 @@ OPTIONS = {
     ' "different". A function of two names that returns the relation also works.',
     "power": "Probability of detecting the difference, above alpha.",
     "phi": "Overdispersion from :func:`repetition`, at least 1. Larger values widen the interval.",
+    "pool": 'Candidates from which a random list is drawn. "retrieved" means those that the measure'
+    ' retrieved in each group, and "all" those in the data. Pass a number for a'
+    " collection of this size that contains no other true positives. The default is"
+    """ "retrieved" with ``missing="absent"`` and "all" otherwise.""",
     "population": "Whether a list is drawn from these candidates (hypergeometric distribution) or"
     " from an infinite population with the same prevalence (binomial distribution)."
     ' "infinite" allows n above N.',
@@ -518,15 +504,13 @@ def with_roles_and(
         ]
         function.__signature__ = signature.replace(parameters=[*parameters, *keywords])  # type: ignore[attr-defined]
         roles = [p.name for p in keywords if p.name in meanings]
-        function.__doc__ = _with_meanings(
-            function.__doc__, {role: meanings[role] for role in roles}
-        )
+        function.__doc__ = with_meanings(function.__doc__, {role: meanings[role] for role in roles})
         return function
 
     return spelled_out
 
 
-def _with_meanings(text: str | None, roles: Mapping[str, str]) -> str | None:
+def with_meanings(text: str | None, roles: Mapping[str, str]) -> str | None:
     """Replace ``**roles`` in a docstring with the names and meanings of the roles."""
     if text is None:
         return None

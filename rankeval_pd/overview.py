@@ -334,7 +334,7 @@ PLOT_SYNONYMS: Mapping[str, str] = _by_name(
         "comparison()": "compare significantranges",
         "lift()": "enrichment",
         "pairs()": "heatmap",
-        "system_ranks()": "leaderboard ranks",
+        "system_ranks()": "criticaldifference leaderboard ranks",
         "gain()": "recall",
         "repetition()": "samples",
     }

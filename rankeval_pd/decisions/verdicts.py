@@ -319,7 +319,7 @@ def _cluster_range(*columns: FloatArray, level: float) -> Limits:
     t = stats.quantile_of(np.where(known, freedom, 1.0), level)
     gap, half, more = np.abs(difference), t * error, t * t * np.where(known, moved, 0.0)
     root = np.sqrt(np.maximum(more * gap**2 + (1.0 - more) * half**2, 0.0))
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with stats.silent_division():
         far = np.where(more < 1.0, (gap + root) / (1.0 - more), reach)
         near = np.where(gap + root > 0.0, (gap**2 - half**2) / (gap + root), 0.0)
     near = np.where((more >= 1.0) & (gap <= half), -reach, near)

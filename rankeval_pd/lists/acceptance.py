@@ -185,7 +185,7 @@ def _shares_of_sets(
         ("npv", tn, total - sets.size, every),
         ("f1", tp, either, either > 0),
     ):
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with stats.silent_division():
             columns[name] = np.true_divide(right, of)
         limits = kind.columns(right, of, defined)
         columns[f"{name}_low"], columns[f"{name}_high"] = limits["ci_low"], limits["ci_high"]
@@ -216,8 +216,9 @@ _TESTS = {  # the tests of each quantity, the default first
     rankings="Is A better than B?",
     ends=True,
     short="measure_a measure_b n_a n_b difference ci_low ci_high p_value p_adjusted better",
-    details="precision_a precision_b recall_a recall_b npv_a npv_b overlap n_only_a n_only_b"
-    " tp_only_a tp_only_b odds_ratio p_mid significant leaning ci_low_alone ci_high_alone",
+    details="precision_a precision_b recall_a recall_b specificity_a specificity_b npv_a npv_b"
+    " overlap n_only_a n_only_b tp_only_a tp_only_b odds_ratio p_mid significant leaning"
+    " ci_low_alone ci_high_alone",
     layout="pair cut",
     quantity="precision",
 )
@@ -415,7 +416,7 @@ def _set_columns(
     tp_only_a, tp_only_b = sets.tp_a - sets.tp_overlap, sets.tp_b - sets.tp_overlap
     table = tp_only_a, only_a, tp_only_b, only_b
     odds_ratio = stats.sample_odds_ratio(*table)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with stats.silent_division():
         recall = r.tp_a / positive, r.tp_b / positive
         share_a, share_b = sets.tp_a / below[0], sets.tp_b / below[1]
         difference = share_a - share_b

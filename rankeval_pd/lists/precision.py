@@ -28,6 +28,7 @@ from rankeval_pd.stats import (
     Ranking,
     Size,
     bands,
+    silent_division,
 )
 
 # ---- Precision of n-best lists with intervals (Evert 2004, sections 2 and 3.2)
@@ -242,7 +243,7 @@ def rates_of(
 
     ``drawn_from`` are the candidates from which a random list is drawn.
     """
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         precision = np.true_divide(tp, n)
         chance = np.true_divide(drawn_from.positive, drawn_from.total)
         return {

@@ -160,7 +160,7 @@ def repetition_samples(
     """
     samples = Samples.of(data, threshold, n, ci, level, roles)
     sizes, tp = samples.sizes.T, samples.tp.T  # (sample, measure)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with stats.silent_division():
         precision = tp / sizes
     low, high, covered = samples.covered(sizes, tp)
     place: AnyArray = np.indices(sizes.shape)
@@ -306,7 +306,7 @@ def _study_row(
         t, n, n_resamples=_BOOTSTRAP, seed=samples.seed, advance=advance
     )
     missed = int(np.count_nonzero(~samples.covered(n, t)[2]))
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with stats.silent_division():
         ratio = np.float64(sd_observed) / sd_expected
     as_many = failures(n, t, missed, ci, level)
     values = (share, sd_expected, sd_observed, ratio, *phi, *fit, missed, *as_many)

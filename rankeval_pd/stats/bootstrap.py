@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -12,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankeval_pd.stats import items as resamples
-from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray, silent_division
+from rankeval_pd.stats.distributions import merged_by_size
 from rankeval_pd.stats.items import ADJUSTMENTS, Items, PairOptions, Score, exact_total
 
 # -------------------------------------------------------------------------------------------------
@@ -388,21 +388,14 @@ class SignedSum(_ExactSum):
         """Return the tilted distribution for many sizes.
 
         Each size has a binomial distribution on multiples of the size. The two shortest
-        distributions are convolved repeatedly until only one is left. A serial number breaks ties,
-        so that distributions are never compared.
+        distributions are convolved repeatedly until only one is left.
         """
-        queue: list[tuple[int, int, FloatArray]] = []
-        for number, (size, times, p) in enumerate(zip(self.sizes, self.times, plus, strict=True)):
+        laws = []
+        for size, times, p in zip(self.sizes, self.times, plus, strict=True):
             law = np.zeros(size * times + 1)
             law[::size] = _binomial(int(times), float(p))
-            queue.append((law.size, number, law))
-        heapq.heapify(queue)
-        number = len(queue)
-        while len(queue) > 1:
-            law = _plain_convolution(heapq.heappop(queue)[2], heapq.heappop(queue)[2])
-            number += 1
-            heapq.heappush(queue, (law.size, number, law))
-        return queue[0][2]
+            laws.append(law)
+        return merged_by_size(laws, len, _plain_convolution)
 
 
 def _binomial(n: int, chance: float) -> FloatArray:
@@ -436,8 +429,7 @@ def _plain_convolution(a: FloatArray, b: FloatArray) -> FloatArray:
 # An undefined resample is treated conservatively: it counts as part of the event, and it lies
 # beyond both limits of an interval.
 
-EVENTS = ("wild", "recentred", "strict", "zero")
-# : For each event, the interval that excludes 0 if the p-value is significant.
+#: for each event, the interval that excludes 0 if the p-value is significant.
 DUAL = {"wild": "wild", "recentred": "basic", "strict": "basic", "zero": "percentile"}
 _TOGETHER = 2**18  # number of values in a block of pairs that fits into the processor's cache
 EQUAL = 1e-12  # tolerance for equal gains, relative to the scale of the score
@@ -537,7 +529,7 @@ def gradients(sums: FloatArray, score: Score) -> FloatArray:
         up[..., k] += step
         down[..., k] -= step
         width = up[..., k] - down[..., k]
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with silent_division():
             result[..., k] = np.where(width > 0.0, (score(up) - score(down)) / width, 0.0)
     return result
 

@@ -21,7 +21,7 @@ from rankeval_pd.stats._types import (
 )
 from rankeval_pd.stats.distributions import broadcast_floats
 from rankeval_pd.stats.proportions import Limits, clopper_pearson, held_back_t, wilson, z_of
-from rankeval_pd.stats.two_by_two import MOST_ITEMS, paired_boschloo
+from rankeval_pd.stats.two_by_two import MOST_ITEMS, paired_boschloo, rejects
 
 # --------------------------------------------------------------------- Two independent proportions
 
@@ -461,7 +461,7 @@ def _unconditional_level(n: int, tail: float) -> float:
     low, high = -1, order.size  # positions up to low are rejected
     while high - low > 1:
         middle = (low + high) // 2
-        if paired_boschloo(*counts[order[middle]], n) <= tail * (1.0 + 1e-12):
+        if rejects(paired_boschloo(*counts[order[middle]], n), tail):
             low = middle
         else:
             high = middle

@@ -5,10 +5,10 @@ from __future__ import annotations
 import heapq
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 import scipy
@@ -22,6 +22,7 @@ def broadcast_floats(*arrays: AnyArray | float) -> Sequence[FloatArray]:
 
 
 _as_float = partial(np.asarray, dtype=float)
+T = TypeVar("T")
 
 # ----------------------------------------------------------------- The hypergeometric distribution
 #
@@ -560,17 +561,10 @@ def _tilt(
     """Return a theta >= 0 whose tilted mean is near the count, and each log E exp(theta X)."""
     # Newton's method with bisection as a fallback: the derivative is the tilted variance
     low, high, theta = 0.0, np.inf, 0.0
+    log_scales, mean, sd = _tilted(theta, laws, times, i)
     for _ in at_most(_MOST_TILTS, "the tilt of a sum"):
-        exponents = laws + theta * i
-        largest = exponents.max(axis=1, keepdims=True)
-        weights = np.exp(exponents - largest)
-        total = weights.sum(axis=1)
-        means = (weights * i).sum(axis=1) / total
-        variances = (weights * (i - means[:, np.newaxis]) ** 2).sum(axis=1) / total
-        mean, sd = float((times * means).sum()), float(np.sqrt((times * variances).sum()))
-        if abs(mean - count) <= max(_TILT_TOLERANCE * sd, _TILT_TOLERANCE) or (
-            theta == 0.0 and mean >= count
-        ):
+        near = abs(mean - count) <= max(_TILT_TOLERANCE * sd, _TILT_TOLERANCE)
+        if near or (theta == 0.0 and mean >= count):
             break
         if mean < count:
             low = theta
@@ -584,7 +578,22 @@ def _tilt(
         most, theta = min(high, 2.0 * theta + 5.0), halfway
         if low < newton < most:
             theta = newton
-    return theta, largest[:, 0] + np.log(total)
+        log_scales, mean, sd = _tilted(theta, laws, times, i)
+    return theta, log_scales
+
+
+def _tilted(
+    theta: float, laws: FloatArray, times: IntArray, i: FloatArray
+) -> tuple[FloatArray, float, float]:
+    """Return each log E exp(theta X), and the mean and standard deviation of the tilted sum."""
+    exponents = laws + theta * i
+    largest = exponents.max(axis=1, keepdims=True)
+    weights = np.exp(exponents - largest)
+    total = weights.sum(axis=1)
+    means = (weights * i).sum(axis=1) / total
+    variances = (weights * (i - means[:, np.newaxis]) ** 2).sum(axis=1) / total
+    mean, sd = float((times * means).sum()), float(np.sqrt((times * variances).sum()))
+    return largest[:, 0] + np.log(total), mean, sd
 
 
 def _convolved(laws: FloatArray, times: IntArray) -> tuple[float, FloatArray]:
@@ -592,23 +601,34 @@ def _convolved(laws: FloatArray, times: IntArray) -> tuple[float, FloatArray]:
 
     Powers come from squaring; then the two shortest distributions are convolved until one is left.
     """
-    number = itertools.count()
-    # (length, number, first count, law): the number breaks ties between equal lengths
-    parts: list[tuple[int, int, int, FloatArray]] = []
+    parts: list[tuple[int, FloatArray]] = []  # (first count, law)
     for law, often in zip(laws, times.tolist(), strict=True):
         first, power = _trimmed(0, law)
         while often:
             if often % 2:
-                parts.append((power.size, next(number), first, power))
+                parts.append((first, power))
             often //= 2
             if often:
                 first, power = _trimmed(2 * first, np.convolve(power, power))
-    heapq.heapify(parts)
-    while len(parts) > 1:
-        one, other = heapq.heappop(parts), heapq.heappop(parts)
-        first, law = _trimmed(one[2] + other[2], np.convolve(one[3], other[3]))
-        heapq.heappush(parts, (law.size, next(number), first, law))
-    return float(parts[0][2]), parts[0][3]
+    first, law = merged_by_size(parts, lambda part: part[1].size, _sum_of_both)
+    return float(first), law
+
+
+def merged_by_size(parts: Iterable[T], size: Callable[[T], int], merge: Callable[[T, T], T]) -> T:
+    """Merge the two smallest parts until one is left; of equal sizes, the first come first."""
+    number = itertools.count()
+    queue = [(size(part), next(number), part) for part in parts]
+    heapq.heapify(queue)
+    while len(queue) > 1:
+        part = merge(heapq.heappop(queue)[2], heapq.heappop(queue)[2])
+        heapq.heappush(queue, (size(part), next(number), part))
+    return queue[0][2]
+
+
+def _sum_of_both(
+    one: tuple[int, FloatArray], other: tuple[int, FloatArray]
+) -> tuple[int, FloatArray]:
+    return _trimmed(one[0] + other[0], np.convolve(one[1], other[1]))
 
 
 def _trimmed(first: int, law: FloatArray) -> tuple[int, FloatArray]:

@@ -28,7 +28,7 @@ from rankeval_pd.stats.items import (
     swaps_every,
 )
 from rankeval_pd.stats.proportions import held_back_t, t_of, transformed, widened_by_skewness
-from rankeval_pd.stats.two_by_two import paired_tails
+from rankeval_pd.stats.two_by_two import paired_tails, rejects
 
 # ---- Tests of pairs, for which :mod:`rankeval_pd.decisions.gains` decides, and their exact laws
 
@@ -162,7 +162,7 @@ def as_p_says(
     ``near``, (pair, trial).
     """
     low, high = found
-    kept = np.logical_not(p_two_sided <= (1.0 - options.two_tailed) * (1.0 + 1e-12))
+    kept = np.logical_not(rejects(p_two_sided, 1.0 - options.two_tailed))
     above = np.minimum(np.where(near > 0.0, near, np.inf).min(axis=-1), gain)
     below = np.maximum(np.where(near < 0.0, near, -np.inf).max(axis=-1), gain)
     low = np.where((gain > 0.0) & (low <= 0.0), above, low)
@@ -758,7 +758,8 @@ def _signed_row(on: Lattice | None, unit: float, gain: float, options: PairOptio
     p = ordered = law.tail(total)
     if gain < 0.0:
         ordered = law.tail(-total)  # the distribution is symmetric
-    low = high = np.nan
+    low: Any = np.nan
+    high: Any = np.nan
     if error > 0.0:
         low, high = as_p_says(
             (gain - limits[1], gain - limits[0]),

@@ -10,7 +10,7 @@ import numpy as np
 
 from rankeval_pd.stats import bootstrap
 from rankeval_pd.stats import items as resamples
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, silent_division
 from rankeval_pd.stats.bootstrap import Lattice, lattice
 from rankeval_pd.stats.differences import critical_of, mixed_tail, restricted_share, tango
 from rankeval_pd.stats.items import (
@@ -130,7 +130,7 @@ class RatioGains(ParametricGains):
         if sign < 0.0:
             self._both = self._both[:, [0, 2, 1, 3]]
         self._below = totals @ form.below
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with silent_division():
             self.share = totals @ form.above / self._below
             # guesses are counts; for other denominators, use the number that gives the same
             # variance
@@ -547,16 +547,12 @@ class Draws:
         sums = resamples.swapped_sums(columns, self.options, self.step, every=every)
         return sums.reshape(-1, systems, width)
 
-    @cached_property
-    def _together(self) -> FloatArray:
-        """The number of items that both systems answer correctly: (system, system)."""
-        size = self.items.n_systems
-        return self.items.both_right(np.argwhere(np.ones((size, size)))).reshape(size, size)
-
     def _normal_subsets(self) -> bootstrap.Subsets:
         """Return normally distributed sums over random subsets of 0/1 items."""
-        sums = np.append(self.items.sign * self.items.totals[:, 0], self.items.n_items)
-        squares = np.block([[self._together, sums[:-1, np.newaxis]], [sums]])
+        items, size = self.items, self.items.n_systems
+        sums = np.append(items.sign * items.totals[:, 0], items.n_items)
+        together = items.both_right(np.argwhere(np.ones((size, size)))).reshape(size, size)
+        squares = np.block([[together, sums[:-1, np.newaxis]], [sums]])
         drawn = resamples.normal_draws(sums / 2.0, squares / 4.0, self.options)
         self.step(len(drawn))
         return bootstrap.Subsets(drawn[:, :-1].T, drawn[:, -1], every=False)
@@ -564,10 +560,6 @@ class Draws:
     @cached_property
     def scores(self) -> FloatArray:
         """Resampled scores (system, resample), oriented so that larger is better."""
-        if nearly_normal(self.items.binary, self.items.n_items, self.options):
-            n = self.items.n_items
-            spread = (self._together / n - np.outer(self.theta, self.theta)) / n
-            return resamples.normal_draws(self.theta, spread, self.options).T
         scores, seeds = self.items.sign * self._drawn_scores(), self.items.seeds
         if seeds is None:
             return scores

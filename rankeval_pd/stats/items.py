@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, silent_division
 
 # -------------------------------------------------------------------------------------------------
 # Exact sums of floats that do not depend on the order of addition or on how data are split.
@@ -118,7 +118,7 @@ class MetricFormula(NamedTuple):
 def ratio(sums: AnyArray) -> FloatArray:
     """Return the first sum divided by the second, for means and all other ratios."""
     above, below = sums[..., 0], sums[..., 1]
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         return np.where(below == 0.0, np.nan, above / below)
 
 
@@ -151,7 +151,7 @@ def bleu(sums: AnyArray) -> FloatArray:
     correct, possible = sums[..., 2:6], sums[..., 6:10]
     unmatched = correct == 0.0
     smooth = np.exp2(-np.cumsum(unmatched, axis=-1))
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         brevity = np.minimum(1.0 - ref_len / sys_len, 0.0)
         precision = np.log(np.where(unmatched, smooth, correct) / possible)
         score = 100.0 * np.exp(brevity + precision.mean(axis=-1))
@@ -187,7 +187,7 @@ def chrf(sums: AnyArray) -> FloatArray:
     hyp, ref, match = sums[..., 0::3], sums[..., 1::3], sums[..., 2::3]
     counts = (hyp > 0.0) & (ref > 0.0)
     order = np.maximum(counts.sum(axis=-1), 1)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         precision = np.where(counts, match / hyp, 0.0).sum(axis=-1) / order
         recall = np.where(counts, match / ref, 0.0).sum(axis=-1) / order
         score = (1.0 + _BETA_SQUARED) * precision * recall / (_BETA_SQUARED * precision + recall)
@@ -464,7 +464,7 @@ def leans(
 ) -> FloatArray:
     """Return the skewness divided by the square root of the number of items."""
     squares = np.ldexp(squares, -2 * np.frexp(level.sizes[rows].max(axis=1))[1])
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         return np.where(squares > 0.0, cubes / squares**1.5, 0.0)
 
 

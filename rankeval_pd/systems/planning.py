@@ -21,11 +21,12 @@ from rankeval_pd.stats import AnyArray, IntArray, reaching
 Alternative = Literal["two-sided", "greater"]
 SIDES = {"two-sided": 2.0, "greater": 1.0}
 PlannedMetric = Literal["accuracy", "mean"]
-_ROWS = pd.Series | pd.DataFrame | Mapping
+_ROWS = (pd.Series, pd.DataFrame, Mapping)
 #: columns of a plan, and the smallest number in each
 _LEAST = {"gain_se": 0.0, "n_items": 0.0, "n_groups": 2.0, "gain_se_seeds": 0.0, "n_seeds": 2.0}
 _MOST, _MOST_SEEDS = 1e15, 1e6  # largest numbers of items and seeds in a plan
-_FEWEST, _HALVINGS = 2.0, 50
+_FEWEST = 2.0  # smallest number of items or groups in a plan
+_HALVINGS = 50  # the gain lies between a number and its double: to a relative 1e-15
 
 
 class _Plan(NamedTuple):

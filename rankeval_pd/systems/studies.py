@@ -317,8 +317,8 @@ def gain_by_size(
     joined.attrs.pop("n_items", None)  # n_items differs between sizes
     if by:  # group the rows by domain
         keys = list(joined.columns[: len(by)])
-        number = joined.groupby(keys, sort=True, observed=True).ngroup().to_numpy()
-        joined = joined.iloc[np.argsort(number, kind="stable")].reset_index(drop=True)
+        domain = joined.groupby(keys, sort=True, observed=True).ngroup().to_numpy()
+        joined = joined.iloc[np.argsort(domain, kind="stable")].reset_index(drop=True)
     return above_door(joined, data)
 
 
