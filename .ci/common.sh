@@ -31,7 +31,7 @@ enter() { # an environment
 if [ -z "${ROOMS:-}" ]; then # .ci/run shares its folder with the scripts that it calls
   ROOMS="$(mktemp -d)"
   trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$ROOMS"' EXIT
-  export ROOMS RANKEVAL_PD_CACHE="$ROOMS/cache"
+  export ROOMS
   "$PYTHON" -m venv "$ROOMS/tools"
   # uv installs what pip does in a tenth of the time
   (enter "$ROOMS/tools" && pip install -q uv) || echo 'uv is not there: pip installs'

@@ -7,7 +7,6 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from types import FunctionType
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -29,7 +28,7 @@ import rankeval_pd
 from rankeval_pd import plotting
 from rankeval_pd.doors import Data, check_data, is_dask_frame
 from rankeval_pd.errors import checked_call
-from rankeval_pd.options import Plotted, as_written, with_roles
+from rankeval_pd.options import as_written, with_roles
 from rankeval_pd.overview import (
     PLOT_SYNONYMS,
     SYNONYMS,
@@ -109,11 +108,8 @@ def frame_method(
 
 
 def plot_method(picture: Picture[P, Drawn_co]) -> PlotMethod[P, Drawn_co]:
-    """Copy a drawing function as a method of an accessor's plots, which it takes as data."""
-    drawn: Any = picture
-    copied = FunctionType(drawn.__code__, drawn.__globals__, closure=drawn.__closure__)
-    copied.__kwdefaults__ = drawn.__kwdefaults__
-    return cast(PlotMethod[P, Drawn_co], described(copied, drawn))
+    """Turn a plot into a method of an accessor's plots."""
+    return cast(PlotMethod[P, Drawn_co], _forwarding(picture))
 
 
 def _forwarding(function: Any) -> Any:
@@ -337,10 +333,12 @@ def rankeval(data: Any, **roles: Unpack[AnyRoles]) -> Any:
 # -------------------------- The accessor ``.rankeval.plot``, which stores data and roles
 
 
-class Plots(Plotted[Data]):
+class Plots(Generic[Data]):
     """Provide the functions of :mod:`rankeval_pd.plotting` with the data filled in."""
 
-    __slots__ = ()
+    def __init__(self, data: Data, roles: Mapping[str, Any]) -> None:
+        self._data: Data = data
+        self._roles = roles
 
     def __repr__(self) -> str:
         return "\n".join(["<plots of a rankeval accessor>", *(f"  .{x}()" for x in dir(self))])
@@ -380,7 +378,6 @@ class Plots(Plotted[Data]):
     queries = plot_method(plotting.queries)
     interpolated_precision = plot_method(plotting.interpolated_precision)
     calibration = plot_method(plotting.calibration)
-    critical_difference = plot_method(plotting.critical_difference)
     tie_sensitivity = plot_method(plotting.tie_sensitivity)
 
 

@@ -19,7 +19,7 @@ from rankeval_pd.stats import AnyArray, FloatArray
 from rankeval_pd.stats.contingency import COUNT_MEASURES, MEASURES, Cells
 from rankeval_pd.tables import listed_in, plain
 
-_CELLS = ("O11", "O12", "O21", "O22")
+_CELLS: tuple[str, ...] = ("O11", "O12", "O21", "O22")
 
 
 @Capabilities(

@@ -311,9 +311,6 @@ class HeadAccessor(FrameAccessor):
             f"  methods             {', '.join(HEAD_METHODS)}"
         )
 
-    def _repr_html_(self) -> str:
-        return f"<pre>{self!r}</pre>"
-
     def __dir__(self) -> list[str]:
         return [*HEAD_METHODS, "candidates", "n_candidates", "n_positive", "plot"]
 

@@ -120,9 +120,9 @@ def unknown_name(
 
 def is_known(name: object, known: Iterable[Hashable]) -> bool:
     """Return whether a name is known; unhashable objects are always unknown."""
-    if not isinstance(known, set):
-        known = set(known)  # a set finds pd.NA by hash, but a list compares by ==
     try:
+        if not isinstance(known, set):
+            known = set(known)  # a set finds pd.NA by hash, but a list compares by ==
         return name in known
     except TypeError:
         return False
@@ -180,6 +180,9 @@ GONE = {
     "needed_seeds n_items_new": "Pass n_items for the planned size.",
     "paired_permutation margin": "Swaps know no margin: pass it to paired_bootstrap.",
     "population_calibration prior": "The expected agreement assumes nothing about true gains.",
+    "show": "Join the columns: sheet.join(candidates[[...]]).",
+    "windows": "Pass a column of judging probabilities, judged_with=...",
+    "estimator": "Omit it: probabilities are weighted by the ratio estimator.",
     "random_test n_candidates": "Pass the number of candidates in the collection, pool=...",
     "significant_ranges phi": "Pass groups= to compare clustered candidates.",
     "synthetic_systems item_score": "Fit models yourself for scores other than accuracy.",
@@ -189,6 +192,21 @@ GONE = {
     "unpaired_area kind": "The samples are compared by ROC area: call area('ap', by=...) for each.",
     "unpaired_area test": "The areas are compared by Welch's t test.",
     "with_association_measures cells": "Rename the columns to O11, O12, O21 and O22.",
+    **dict.fromkeys(
+        ("line_kw", "band_kw", "marker_kw", "mark", "f_scores"),
+        "Change the Axes that the plot returns, as in ax.axvline(100).",
+    ),
+    **dict.fromkeys(("labels_at", "col_wrap"), "Pass legend=True, or Axes of your own as ax=."),
+    "first_run": "See significant_ranges().",
+    "relevant": "Pass margin= to compare(), for tests of equivalence.",
+    "intervals": "Pass simultaneous=False for intervals at each n.",
+    "precision bands": "Pass simultaneous=True, or a table as band=.",
+    "precision x": "See plot.precision_recall() and plot.gain().",
+    "comparison x": "Lists are compared at the same n.",
+    "precision reference": "See plot.gain() for an ideal order.",
+    "comparison reference": "See plot.random_bound() for a random order.",
+    "lift enrichment": "See enrichment().",
+    "pairs kind": "Pass the result of compare_area() to the plot.",
     **{
         f"significant_ranges {option}": "The ranges come from tests, not from intervals."
         for option in ("ci", "level", "target")

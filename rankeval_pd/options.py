@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib import import_module
 from types import NoneType
-from typing import Any, Generic, Literal, TypeVar, cast, get_args, get_origin
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import pandas as pd
 import xarray as xr
@@ -143,7 +143,7 @@ def with_options(
     """
     able = able or Capabilities()
     declare_options(function)
-    short, noted, laws = able.short, not able.own_rows, able.laws
+    noted = not able.own_rows
     parameters = inspect.signature(function).parameters
     check = argument_check(function)
     # columns that are added to the user's rows are scores, which no option changes
@@ -172,14 +172,10 @@ def with_options(
                 result = ask(*args, **keywords)
         if not (noted and isinstance(result, pd.DataFrame | xr.Dataset)):
             return result
-        result.attrs = record(result.attrs, function.__name__, laws, keywords)
+        result.attrs = record(result.attrs, function.__name__, able.laws, keywords)
         if inside is not None:
             return result
-        if short and not choices["details"] and isinstance(result, pd.DataFrame):
-            result = ShortTable.of(result, able, keywords)
-        if isinstance(result, xr.Dataset):  # Zarr and netCDF 3 change the order of variables
-            result.attrs["columns"] = json.dumps([*result.variables], default=str)
-        return with_order(cast("Any", result), data, keywords)
+        return _leaving(result, able, keywords, data, details=choices["details"])
 
     asked.filled = filled  # type: ignore[attr-defined]
     return asked  # type: ignore[return-value]
@@ -198,6 +194,17 @@ def in_wide_form(args: Any, keywords: dict[str, Any]) -> tuple[Any, dict[str, An
     return (data, *args[1:]), keywords
 
 
+def _leaving(
+    result: Any, able: Capabilities, keywords: Mapping[str, Any], data: Any, *, details: bool
+) -> Any:
+    """Return the short table unless all columns are wanted."""
+    if isinstance(result, xr.Dataset):  # Zarr and netCDF 3 change the order of variables
+        result.attrs["columns"] = json.dumps([*result.variables], default=str)
+    elif able.short and not details:
+        result = ShortTable.of(result, able, keywords)
+    return with_order(result, data, keywords)
+
+
 def with_order(result: Table, data: Any, keywords: Mapping[str, Any]) -> Table:
     """Record all measures, so that each measure keeps its color in partial tables."""
     data = getattr(data, "_meta", data)  # the template of a Dask DataFrame
@@ -214,14 +221,11 @@ def as_asked(
     result: pd.DataFrame, question: Callable[..., Any], keywords: Mapping[str, Any], data: Any
 ) -> pd.DataFrame:
     """Shorten a table of a Dask DataFrame as the options request, and record how it was made."""
-    able = question.capabilities  # type: ignore[attr-defined]
-    full = keywords.get("details")
-    if full is None:
-        full = settings()["details"]
-    if able.short and not full:
-        result = ShortTable.of(result, able, keywords)
+    able = can(question)
     result.attrs = record(result.attrs, question.__name__, able.laws, keywords)
-    return with_order(result, data, keywords)
+    details = settings(keywords.get("details"))["details"]
+    table: pd.DataFrame = _leaving(result, able, keywords, data, details=details)
+    return table
 
 
 class ShortTable(pd.DataFrame):
@@ -253,24 +257,6 @@ class ShortTable(pd.DataFrame):
                         f" {method}(..., details=True) for all columns."
                     ) from None
             raise
-
-
-class Plotted(Generic[Table]):
-    """Store data and roles for the methods of an accessor's plots, which are drawing functions."""
-
-    __slots__ = ("_data", "_roles")
-
-    def __init__(self, data: Table, roles: Mapping[str, Any]) -> None:
-        self._data: Table = data
-        self._roles = roles
-
-
-def unbound(args: Any, keywords: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """Return the arguments of a drawing function, in which plots stand for their data and roles."""
-    if not (args and isinstance(args[0], Plotted)):
-        return args, keywords
-    plots, *others = args
-    return (plots._data, *others), {**plots._roles, **keywords}
 
 
 # ------------------------------------ Decorators that declare the capabilities and roles of a
@@ -398,6 +384,10 @@ OPTIONS = {
     ' "different". A function of two names that returns the relation also works.',
     "power": "Probability of detecting the difference, above alpha.",
     "phi": "Overdispersion from :func:`repetition`, at least 1. Larger values widen the interval.",
+    "pool": 'Candidates from which a random list is drawn. "retrieved" means those that the measure'
+    ' retrieved in each group, and "all" those in the data. Pass a number for a'
+    " collection of this size that contains no other true positives. The default is"
+    """ "retrieved" with ``missing="absent"`` and "all" otherwise.""",
     "population": "Whether a list is drawn from these candidates (hypergeometric distribution) or"
     " from an infinite population with the same prevalence (binomial distribution)."
     ' "infinite" allows n above N.',
@@ -514,15 +504,13 @@ def with_roles_and(
         ]
         function.__signature__ = signature.replace(parameters=[*parameters, *keywords])  # type: ignore[attr-defined]
         roles = [p.name for p in keywords if p.name in meanings]
-        function.__doc__ = _with_meanings(
-            function.__doc__, {role: meanings[role] for role in roles}
-        )
+        function.__doc__ = with_meanings(function.__doc__, {role: meanings[role] for role in roles})
         return function
 
     return spelled_out
 
 
-def _with_meanings(text: str | None, roles: Mapping[str, str]) -> str | None:
+def with_meanings(text: str | None, roles: Mapping[str, str]) -> str | None:
     """Replace ``**roles`` in a docstring with the names and meanings of the roles."""
     if text is None:
         return None

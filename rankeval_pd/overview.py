@@ -279,7 +279,7 @@ SYNONYMS: Mapping[str, str] = _by_name(
         "random_bound(simultaneous=True)": "randomenvelope",
         'precision_band(of="recall")': "recallband",
         "random_test()": "binomtest",
-        "random_pvalue(n_queries=...)": "randompvaluemean",
+        "rankeval_pd.random_pvalue(n_queries=...)": "randompvaluemean",
         "system_ranks()": "elo leaderboard rank ranking",
         "acceptance_precision(threshold)": (
             "f1 sensitivity specificity tnr tpr classificationreport confusionmatrix"
@@ -334,7 +334,7 @@ PLOT_SYNONYMS: Mapping[str, str] = _by_name(
         "comparison()": "compare significantranges",
         "lift()": "enrichment",
         "pairs()": "heatmap",
-        "system_ranks()": "leaderboard ranks",
+        "system_ranks()": "criticaldifference leaderboard ranks",
         "gain()": "recall",
         "repetition()": "samples",
     }

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import html
 import re
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from functools import partial
+from itertools import repeat
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack, overload
 
 import numpy as np
@@ -14,17 +14,15 @@ import xarray as xr
 
 from rankeval_pd import words
 from rankeval_pd.errors import check_attrs, check_count, check_flag, checked_call
+from rankeval_pd.stats import BoolArray
 from rankeval_pd.words import Attrs, Unit
 
-Target = Literal["latex", "markdown", "html"]
+Target = Literal["latex", "markdown"]
 UnitIn = Callable[[pd.DataFrame, str], Unit]
 _STARS = (0.05, 0.01, 0.001)
 _KEYS = ("n", "share", "size", "metric", "p", "alpha", "threshold")  # additional key columns
 #: columns with an interval; the first such column in a table is used
-_ESTIMATES = (
-    "value precision recall area average_precision difference gain odds_ratio lift agreement"
-    " threshold"
-)
+_ESTIMATES = "value precision recall area difference gain lift agreement threshold"
 
 
 class Cell(NamedTuple):
@@ -77,8 +75,9 @@ def paper_table(
     ----------
     table : DataFrame or Dataset
         The result of any method, with or without ``details=True``.
-    to : {None, "latex", "markdown", "html"}
-        Output format. None returns a DataFrame of strings. LaTeX output needs the package booktabs.
+    to
+        Output format. None returns a DataFrame of strings, which :meth:`DataFrame.to_html` and
+        :meth:`DataFrame.to_excel` write. LaTeX output needs the package booktabs.
     percent : bool, optional
         Whether to show values in percent. By default, only precision, recall and accuracy are shown
         in percent.
@@ -136,21 +135,15 @@ def paper_table(
 
 def _cell_grid(frame: pd.DataFrame, attrs: Attrs, unit_in: UnitIn, *, stars: bool) -> Grid:
     """Return cells with one row per name or pair, and one column per key."""
-    subject = words.first_of(frame, ("measure", "measure_a", "system", "system_a")).removesuffix(
-        "_a"
-    )
-    estimate = ""
-    for name in words.known(frame, _ESTIMATES.split()):
-        marked = _interval_columns(frame, name)[0] or name in ("value", "difference", "gain")
-        if marked and not estimate and pd.api.types.is_float_dtype(frame[name]):
-            estimate = name
-    if not subject or not estimate:
+    first = words.first_of(frame, ("measure", "measure_a", "system", "system_a"))
+    estimate = _estimate_of(frame)
+    if not first or not estimate:
         return _plain_grid(frame, attrs, unit_in)
-    paired = f"{subject}_a" in frame
-    names, header = [subject], [_heading(subject, attrs)]
+    paired = first.endswith("_a")
+    names, header = [first], [_heading(first, attrs)]
     if paired:
-        names, header = [f"{subject}_a", f"{subject}_b"], ["Comparison"]
-    groups = list(frame.columns[: list(frame.columns).index(names[0])])
+        names, header = [first, f"{first[:-1]}b"], ["Comparison"]
+    groups = list(frame.columns[: list(frame.columns).index(first)])
     keys = [*groups, *(x for x in _KEYS if x in frame and x not in groups and x != estimate)]
     keys = [x for x in keys if x in ("n", "metric") or (frame[x] != frame[x].iloc[0]).any()]
     keys = [x for x in keys if x != "n" or "share" not in keys]
@@ -162,46 +155,58 @@ def _cell_grid(frame: pd.DataFrame, attrs: Attrs, unit_in: UnitIn, *, stars: boo
             "stars=True needs a column 'p_adjusted' or 'p_value'. Pass the"
             " table with details=True, or with a baseline."
         )
-    against_base = "difference" in frame and estimate == "value" and "letters" not in frame
-    if against_base and not stars and keys and len(frame[keys].drop_duplicates()) > 1:
-        estimate = "difference"
     parts: list[tuple[Any, pd.DataFrame]] = [((), frame)]
     if keys:
         parts = list(frame.groupby(keys, sort=False, observed=True))
+    one = len(parts) == 1
+    against_base = "difference" in frame and estimate == "value" and "letters" not in frame
+    if against_base and not stars and not one:
+        estimate = "difference"
     labels = _labels(frame[names].drop_duplicates())
     columns: list[list[Cell]] = []
-    one, unit = len(parts) == 1, None
+    unit = None
     for values, part in parts:
-        place = ", ".join(_key(k, v) for k, v in zip(keys, values, strict=True))
         part = part.set_axis(_labels(part[names])).reindex(labels)
         if against_base:  # there is no difference between the baseline and itself
             part["difference"] = part["difference"].where(part.index != str(attrs.get("baseline")))
         unit = unit_in(part, estimate)
+        best: Iterable[bool] = repeat(False)
+        if not paired and estimate != "difference":
+            best = _are_best(part[estimate], attrs)
         marks = _marks(part, p, stars=stars or (paired and not one))
-        values = part[estimate].to_numpy(dtype=float)
-        extreme: Any = np.fmax
-        if words.is_lower_better(attrs):
-            extreme = np.fmin
-        # equal values can differ by rounding
-        best = np.isclose(values, extreme.reduce(values), rtol=1e-12, atol=0.0)
-        if paired or estimate == "difference":
-            best = best & False
         columns.append(_cells(part, estimate, unit, best, marks))
-        if one and (paired or not place):
-            place = _heading(estimate, attrs, unit)
-        header.append(place)
-        if one and against_base:
-            columns.append(_cells(part, "difference", unit, best & False, marks))
-            header.append(_heading("difference", attrs, unit))
-        if one and p and (paired or against_base) and not stars:
-            columns.append([Cell(words.p_cell(x, least=words.least_p(attrs))) for x in part[p]])
-            header.append("p")
+        header.append(", ".join(_key(k, v) for k, v in zip(keys, values, strict=True)))
+    if one and (paired or not keys):
+        header[-1] = _heading(estimate, attrs, unit)
+    if one and against_base and unit:
+        columns.append(_cells(part, "difference", unit, marks=marks))
+        header.append(_heading("difference", attrs, unit))
+    if one and p and (paired or against_base) and not stars:
+        columns.append([Cell(words.p_cell(x, least=words.least_p(attrs))) for x in part[p]])
+        header.append("p")
     rows = [list(row) for row in zip(map(Cell, labels), *columns, strict=True)]
     lettered = not stars and "letters" in frame
     cells = [cell for row in rows for cell in row]
     shown = any("[" in cell.text for cell in cells)
     caption = _caption(frame, estimate, attrs, unit, lettered=lettered, limits=shown)
     return Grid(header, rows, caption, _note(attrs, cells, lettered=lettered))
+
+
+def _estimate_of(frame: pd.DataFrame) -> str:
+    """Return the column to show: the first with an interval, or with a value or a difference."""
+    for name in words.known(frame, _ESTIMATES.split()):
+        marked = _interval_columns(frame, name)[0] or name in ("value", "difference", "gain")
+        if marked and pd.api.types.is_float_dtype(frame[name]):
+            return name
+    return ""
+
+
+def _are_best(column: pd.Series, attrs: Attrs) -> BoolArray:
+    """Return whether each value is the best one; equal values can differ by rounding."""
+    values = column.to_numpy(dtype=float)
+    extreme = {True: np.fmin, False: np.fmax}[words.is_lower_better(attrs)]
+    best: BoolArray = np.isclose(values, extreme.reduce(values), rtol=1e-12, atol=0.0)
+    return best
 
 
 def _labels(names: pd.DataFrame) -> list[str]:
@@ -232,10 +237,17 @@ def _interval_columns(frame: pd.DataFrame, name: str) -> tuple[str, str]:
     return "", ""
 
 
-def _cells(part: pd.DataFrame, name: str, unit: Unit, best: Any, marks: list[str]) -> list[Cell]:
+def _cells(
+    part: pd.DataFrame,
+    name: str,
+    unit: Unit,
+    best: Iterable[bool] = repeat(False),
+    marks: Iterable[str] = repeat(""),
+) -> list[Cell]:
+    """Return values with their intervals."""
     low, high = _interval_columns(part, name)
     cells = []
-    for row, is_best, mark in zip(part.to_dict("records"), best, marks, strict=True):
+    for row, is_best, mark in zip(part.to_dict("records"), best, marks, strict=False):
         if pd.isna(row[name]):
             cells.append(Cell("–"))
             continue
@@ -276,7 +288,7 @@ def _plain_grid(frame: pd.DataFrame, attrs: Attrs, unit_in: UnitIn) -> Grid:
             shown = frame[[name]]
             if name in estimates and not taken:
                 shown, taken = frame, bool(_interval_columns(frame, str(name))[0])
-            columns.append(_cells(shown, str(name), unit, [False] * len(frame), [""] * len(frame)))
+            columns.append(_cells(shown, str(name), unit))
     rows = [list(row) for row in zip(*columns, strict=True)]
     return Grid(header, rows, _caption(frame, None, attrs, None, lettered=False, limits=False), "")
 
@@ -445,17 +457,4 @@ def _markdown(grid: Grid) -> str:
     return "\n".join(lines)
 
 
-def _html(grid: Grid) -> str:
-    marks, lines = (html.escape, "<b>{}</b>", "<sup>{}</sup>"), ["<table>"]
-    if grid.caption:
-        lines.append(f"<caption>{html.escape(f'{grid.caption} {grid.note}'.strip())}</caption>")
-    head = "".join(f"<th>{html.escape(x)}</th>" for x in grid.header)
-    lines += [f"<thead><tr>{head}</tr></thead>", "<tbody>"]
-    for row in grid.rows:
-        first, *rest = (_marked(cell, *marks) for cell in row)
-        cells = "".join(f"<td>{text}</td>" for text in rest)
-        lines.append(f"<tr><th>{first}</th>{cells}</tr>")
-    return "\n".join([*lines, "</tbody>", "</table>"])
-
-
-_WRITERS = {"latex": _latex, "markdown": _markdown, "html": _html}
+_WRITERS = {"latex": _latex, "markdown": _markdown}

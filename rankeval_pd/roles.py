@@ -377,8 +377,8 @@ _NAMING = {
 
 def check_names(role: str, given: Any) -> None:
     """Raise an error if a role that names columns is given as values, or names no column."""
-    if role in ("gold", "measures") and isinstance(given, list) and not given:
-        raise ValueError(f"{role}=[] contains no names. Pass one or more, or omit {role}.")
+    if role in ("gold", "measures") and isinstance(given, list | tuple) and not given:
+        raise ValueError(f"{role}={given!r} contains no names. Pass one or more, or omit {role}.")
     if given is None or role not in _NAMING:
         return
     parts = [given]
@@ -722,14 +722,14 @@ def find_gold(data: pd.DataFrame, roles: Roles) -> Hashable:
     if len(flags) == 1:
         return flags[0]
     told = f"no column is boolean or named 'gold' (columns: {listed(columns, most=6)})"
-    advice = "Systems scored on test items need no gold label: call paired_bootstrap."
+    advice = "or for systems scored on test items, call paired_bootstrap"
     if flags:
         told = f"it could be any of {listed(flags, most=6)}"
     elif "grade" in columns:
-        advice = "For grades, pass gold='grade' and min_grade=1, or call per_query('AP')."
+        advice = "such as gold='grade' with min_grade=1, or call per_query('AP')"
     raise ValueError(
-        f"gold is not given, and {told}. Pass the column that marks true positives, NaN if not"
-        f" judged, as gold=... {advice}"
+        f"gold is not given, and {told}. Pass the column that marks true positives as gold=...,"
+        f" {advice}."
     )
 
 
@@ -891,9 +891,9 @@ def widened(data: Any, roles: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
     if not given:
         return data, rest
     told = ", ".join(f"{name}={shown(x)}" for name, x in given.items())
-    named = len({"system", "measure"} & set(given)) == 1 and "score" in given
+    complete = len({"system", "measure"} & set(given)) == 1 and "score" in given
     table = isinstance(data, pd.DataFrame) and data.columns.nlevels == 1 and len(data) > 0
-    if not named or not table:
+    if not complete or not table:
         raise ValueError(
             f"{told}: a long frame is an in-memory DataFrame with one row per score. Pass"
             " system='...' (for rankings measure='...'), score='...', and item='...' if the index"

@@ -78,12 +78,13 @@ def unit_of(
     if digits is not None:
         return Unit(bool(percent), digits)
     factor = {True: 100.0, False: 1.0}[percent]
-    known = [factor * abs(float(x)) for x in values if pd.notna(x) and math.isfinite(x)]
-    wide = [factor * float(x) for x in widths if pd.notna(x) and 0.0 < x < math.inf]
-    largest = max(known, default=0.0) or (max(wide, default=1.0) or 1.0)
-    most = max(0, _DIGITS - 1 - math.floor(math.log10(largest)))
-    needed = math.ceil(-math.log10(float(np.median(wide)) / 40.0)) if wide else most
-    return Unit(bool(percent), min(max(needed, 0), most))
+    known, wide = (factor * np.abs(np.asarray(x, dtype=float)) for x in (values, widths))
+    known, wide = known[np.isfinite(known)], wide[np.isfinite(wide) & (wide > 0.0)]
+    largest = known.max(initial=0.0) or wide.max(initial=0.0) or 1.0
+    decimals = most = max(0, _DIGITS - 1 - math.floor(math.log10(largest)))
+    if wide.size:
+        decimals = math.ceil(-math.log10(float(np.median(wide)) / 40.0))
+    return Unit(bool(percent), min(max(decimals, 0), most))
 
 
 def column_unit(
@@ -873,15 +874,8 @@ def _verdict(part: pd.DataFrame, name: str, where: Row, attrs: Attrs) -> Iterato
         )
     if "tied" in part and (part["tied"] > 0).any():
         cut = part[part["tied"] > 0]
-        counts = "some"
-        if len(cut) <= 6:
-            counts = join(f"{count:,}" for count in cut["tied"])
-        yield (
-            f"The {agree(len(cut), 'list', 'lists')} of {join(cut[name], noun=many)}"
-            f" {agree(len(cut), 'ends', 'end')} inside a tie: {counts}"
-            f" {agree(counts == '1', 'candidate', 'candidates')} with the last score"
-            f" {agree(counts == '1', 'is', 'are')} excluded."
-        )
+        lists, end = agree(len(cut), "list", "lists"), agree(len(cut), "ends", "end")
+        yield f"The {lists} of {join(cut[name], noun=many)} {end} inside a tie."
 
 
 _THEY = (("It", "They"), ("is", "are"), ("does", "do"), ("was", "were"))

@@ -207,14 +207,14 @@ _PAIR, _FEW = ("G2", "_z"), {"n_resamples": 50}
 OF_RANKINGS: dict[str, Callable[[Any, Any], Any]] = {
     "precision": lambda plot, ax: plot.precision(**_FEW, target="nbest", ax=ax),
     "precision of one": lambda plot, ax: plot.precision(highlight="G2", **_FEW, ax=ax),
-    "precision of few n": lambda plot, ax: plot.precision([20, 50, 90], mark=[50], ax=ax),
+    "precision of few n": lambda plot, ax: plot.precision([20, 50, 90], ax=ax),
     "comparison": lambda plot, ax: plot.comparison(*_PAIR, n_resamples=99, ax=ax),
     "random_bound": lambda plot, ax: plot.random_bound([0.05, 0.001], ax=ax),
     "random_cdf": lambda plot, ax: plot.random_cdf(20, [0.5, 0.05], ax=ax),
     "roc": lambda plot, ax: plot.roc(bands=0.05, ax=ax),
-    "precision_recall": lambda plot, ax: plot.precision_recall(f_scores=[0.3], ax=ax),
+    "precision_recall": lambda plot, ax: plot.precision_recall(ax=ax),
     "det": lambda plot, ax: plot.det(ax=ax),
-    "lift": lambda plot, ax: plot.lift(enrichment=[0.05, 0.1], ax=ax),
+    "lift": lambda plot, ax: plot.lift(ax=ax),
     "gain": lambda plot, ax: plot.gain(log=True, ax=ax),
     "area": lambda plot, ax: plot.area(ax=ax),
     "measure_ranks": lambda plot, ax: plot.measure_ranks(kind="roc", n_resamples=999, ax=ax),
@@ -226,9 +226,6 @@ OF_ITEMS: dict[str, Callable[[Any, Any], Any]] = {
     "gain_by_size": lambda plot, ax: plot.gain_by_size([20, 50, 100], **B, ax=ax),
     "paired_differences": lambda plot, ax: plot.paired_differences(*_PAIR, **B, ax=ax),
     "queries": lambda plot, ax: plot.queries(*_PAIR, ax=ax),
-    "critical_difference": lambda plot, ax: plot.critical_difference(
-        adjust="holm", n_resamples=200, ax=ax
-    ),
 }
 PLOTS = [
     *OF_RANKINGS, *OF_ITEMS, "comparison of all", "tie_sensitivity", "calibration",

@@ -31,7 +31,7 @@ def test_every_function_of_data_is_a_method_of_a_form():
     assert {name for form in QUESTIONS for name in methods_of(form)} == {*METHODS}
     plots = {name for name in dir(Plots) if not name.startswith("_")}
     assert {name for group in PLOTS.values() for name in group} == plots
-    assert plots == set(plotting.__all__) - {"caption", "shown", "shared_legend"}
+    assert plots == set(plotting.__all__) - {"caption", "shared_legend"}
     assert dir(rankeval_pd) == sorted(rankeval_pd.__all__)
     assert dir(plotting) == sorted(plotting.__all__)
 

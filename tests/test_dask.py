@@ -81,7 +81,7 @@ def test_a_head_is_small_and_leaves_as_a_frame():
 def test_the_accessors_describe_themselves(ddf):
     head = ddf.rankeval.head(20)
     assert "200, " in repr(head)
-    assert "up to n = 20" in head._repr_html_()
+    assert "up to n = 20" in repr(head)
     assert "compare" in dir(head)
     text = repr(ddf.rankeval(label=rankeval_pd.dask.ROWS))
     assert "partitions  2" in text

@@ -1,9 +1,8 @@
-"""Tables of a paper: cells, letters, stars and captions; LaTeX, Markdown and HTML."""
+"""Tables of a paper: cells, letters, stars and captions; LaTeX and Markdown."""
 
 from __future__ import annotations
 
 import re
-from html.parser import HTMLParser
 
 import pandas as pd
 import pytest
@@ -108,21 +107,3 @@ def test_markdown_is_escaped(table):
     lines = paper_table(renamed(table, "x|y*<b>"), "markdown").splitlines()
     assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines[2:]} == {4}
     assert r"x\|y\*\<b\>" in "\n".join(lines)
-
-
-def test_html_is_escaped_and_its_tags_are_closed(table):
-    seen: list[str] = []
-
-    class Tags(HTMLParser):
-        def handle_starttag(self, tag: str, _: object) -> None:
-            seen.append(tag)
-
-        def handle_endtag(self, tag: str) -> None:
-            while seen and seen[-1] != tag:
-                seen.pop()
-            assert seen.pop() == tag
-
-    text = paper_table(renamed(table, "x|y*<b>"), "html")
-    Tags().feed(text)
-    assert not seen
-    assert "x|y*&lt;b&gt;" in text

@@ -16,7 +16,6 @@ from rankeval_pd.decisions import OVER, SWAPPED
 from rankeval_pd.errors import choices_of
 from rankeval_pd.lists import acceptance as acceptance_sets
 from rankeval_pd.lists import measure_ranks as rank_criteria
-from rankeval_pd.stats import bootstrap as bootstrap_tests
 from rankeval_pd.stats.items import ADJUSTMENTS
 from rankeval_pd.stats.proportions import INTERVALS
 from rankeval_pd.stats.two_by_two import ALTERNATIVES
@@ -72,7 +71,6 @@ def test_choices_are_those_of_the_tables():
         roles.EachAdjustOver: rank_criteria.OVER_EACH,
         roles.Alternative: ALTERNATIVES,
         roles.ComparedRate: acceptance_sets._TESTS,
-        roles.Event: tuple(bootstrap_tests.DUAL),
         roles.ProportionInterval: INTERVALS,
         roles.SetTest: acceptance_sets._TESTS["precision"],
         roles.TailMethod: published_chance.TAIL_METHODS,

@@ -61,7 +61,7 @@ def test_every_plot_has_a_page_of_the_gallery_with_its_parts():
         (drawn,) = re.findall(r"^Function: :func:`rankeval_pd\.([\w.]+)`\.$", text, re.M)
         assert rows[drawn]["gallery"] == f"{page.parent.name}/{page.stem}", page.name
         seen |= {*re.findall(r"rankeval_pd\.plotting\.(\w+)`", text)}
-    assert set(rankeval_pd.plotting.__all__) - {"caption", "shown"} <= seen
+    assert set(rankeval_pd.plotting.__all__) - {"caption"} <= seen
 
 
 def _site() -> Path | None:
@@ -108,7 +108,7 @@ def test_every_public_name_has_a_page_of_the_api():
     modules = {"plotting": rankeval_pd.plotting.__all__, "datasets": rankeval_pd.datasets.__all__}
     public = [name for name in rankeval_pd.__all__ if name not in modules]
     public += [f"{module}.{name}" for module, names in modules.items() for name in names]
-    assert sorted(_public_names()) == sorted(set(public) - {"plotting.shown"})
+    assert sorted(_public_names()) == sorted(set(public))
 
 
 def test_every_page_of_the_api_leads_to_a_how_to_an_explanation_and_the_gallery():

@@ -63,8 +63,7 @@ def random_bound(
         Whether a random ranking reaches the bound at one or more n with a probability of at most p.
         By default, each bound applies to a single n.
     population
-    pool : {"retrieved", "all"} or int, optional
-        Candidates from which the list is drawn. See :func:`random_test`.
+    pool
 
     Returns
     -------
@@ -73,32 +72,29 @@ def random_bound(
         has separate rows. The columns are:
 
         * ``expected``: the mean number of true positives, n N+ / N;
-        * ``discrete``: min{i: P(X > i) < p}, Macskassy's (2005) n(k, p). A test that rejects at
-          this count has an error rate *above* p;
-        * ``interpolated``: the count (at least 0) at which the interpolated tail probability equals
-          p; ``parametric``: the count (at least 0) at which the continuous binomial tail
-          probability equals p, for both populations;
         * ``critical``: min{i: P(X >= i) <= p}. A test that rejects at this count has level p.
           ``critical`` is min(n, N+) + 1 if no count is significant;
-        * ``attainable``: whether a list of size n can contain ``critical`` true positives.
+        * ``discrete``: min{i: P(X > i) < p}, Macskassy's (2005) n(k, p). A test that rejects at
+          this count has an error rate *above* p;
+        * ``interpolated`` and ``parametric``: the counts (at least 0) at which the interpolated
+          tail probability, or the continuous binomial one for both populations, equals p;
+        * ``attainable``, with ``details``: whether a list can contain ``critical`` true positives.
 
-        With ``simultaneous``, the columns ``discrete``, ``interpolated`` and ``parametric`` are
-        missing, and ``local_level`` is the largest P(X >= critical) at a single n.
+        ``simultaneous`` gives ``critical``, and ``local_level``: the largest P(X >= critical) at a
+        single n.
 
     Notes
     -----
     By default, the probability that a random ranking reaches the bound for at least one n is far
-    above p. Simultaneous bounds form an envelope. All list sizes use the same level t, the largest
-    for which the overall probability is at most p. This probability
-    is exact (Macskassy's recursion with absorption). The envelope depends on the requested n, so
-    pass only the list sizes that you inspect, such as ``range(100, 2001)``, or the ends of blocks
-    of equal scores. An envelope for every n takes one second for 100,000 candidates with 10,000
-    positives, and six seconds for a million candidates with 50,000 positives.
+    above p. Simultaneous bounds form an envelope: all list sizes use the same level, the largest
+    for which the overall probability is at most p. This probability is exact (Macskassy's recursion
+    with absorption). The envelope depends on the requested n, so pass only the list sizes that you
+    inspect, such as ``range(100, 2001)``. An envelope for every n takes two seconds for 100,000
+    candidates with 10,000 positives, and twelve for a million candidates with 50,000 positives.
 
-    Probabilities with a relative difference below 1e-12 are treated as
-    equal. At p = 1 each bound is the lowest possible count. Errors in ``parametric`` are below
-    1e-10. Bounds for every n cost O(N), or one second for a million candidates. The cost for a few
-    list sizes does not depend on N.
+    Probabilities with a relative difference below 1e-12 are treated as equal. Errors in
+    ``parametric`` are below 1e-10. Bounds for every n cost O(N), or seven seconds for a million
+    candidates. The cost for a few list sizes does not depend on N.
 
     References
     ----------
@@ -228,15 +224,10 @@ def random_cdf(
     Returns
     -------
     DataFrame or Dataset
-        One row per n and per number of true positives ``tp`` (Dataset: dimension row). ``tp``
-        increases in steps of 0.05, from about four standard deviations below the mean (at least -1)
-        to four above. Three columns contain P(X <= tp): ``discrete`` is the exact step function,
-        ``interpolated`` is linear between integers, and ``parametric`` is the continuous binomial.
-
-    Notes
-    -----
-    :func:`random_bound` returns the counts at which the three functions reach 1 - p. For small tail
-    probabilities, use :func:`random_pvalue` instead of subtracting from 1.
+        One row per n and number of true positives ``tp`` (Dataset: dimension row), in steps of
+        0.05, up to four standard deviations from the mean. Three columns contain P(X <= tp):
+        ``discrete`` is the exact step function, ``interpolated`` is linear between integers, and
+        ``parametric`` is the continuous binomial. For small tails, use :func:`random_pvalue`.
 
     References
     ----------
@@ -363,11 +354,10 @@ def crossovers(
 
     Notes
     -----
-    The first row for each measure and p is Macskassy's (2005) crossover point. The package follows
-    the text; Eq. 19 requires one positive fewer. Each n is a separate test, so the probability that
-    a random ranking crosses the bound at least once is far above p. Runs of 2 or more are nearly as
-    frequent as single crossings. Use ``random_bound(simultaneous=True)`` to account for all n. A
-    lazy Dataset is computed immediately. The function takes as long as :func:`random_bound`.
+    The first row for each measure and p is Macskassy's (2005) crossover point, by the text; Eq. 19
+    requires one positive fewer. Each n is a separate test, so the probability that a random ranking
+    crosses the bound at least once is far above p. Use ``random_bound(simultaneous=True)`` to
+    account for all n. A lazy Dataset is computed immediately.
 
     References
     ----------

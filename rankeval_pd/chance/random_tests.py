@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, NamedTuple, Unpack, cast
+from typing import Any, Literal, Unpack, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -158,12 +158,7 @@ def random_bound_for(
     Returns
     -------
     DataFrame
-        The columns ``p, n, expected, discrete, interpolated, parametric, critical, attainable``, as
-        in :func:`random_bound`.
-
-    Notes
-    -----
-    If you request only a few list sizes, N can be as large as a billion.
+        The columns of :func:`random_bound`.
 
     References
     ----------
@@ -242,14 +237,12 @@ def random_pvalue(
     n : int or array of int
         Size of the list.
     n_queries : int, optional
-        Number of queries (or reviewers, or samples) whose mean number of true positives is ``tp``.
-        The rankings for the queries are random and independent. If the mean was rounded, pass the
-        smallest mean that rounds to it, such as 5.65 for 5.7. The other numbers can have one value
-        per query.
-    method : {"discrete", "interpolated", "parametric"}
+        Number of queries (or reviewers) whose mean number of true positives is ``tp``, for random
+        and independent rankings. If the mean was rounded, pass the smallest mean that rounds to it,
+        such as 5.65 for 5.7. The other numbers can have one value per query.
+    method
         The exact tail probability, its interpolation between integers (Macskassy 2005), or the
-        continuous binomial tail probability. The binomial tail is used for both populations. A mean
-        over queries has the exact probability.
+        continuous binomial tail probability of both populations. A mean has the exact probability.
     n_candidates, n_positive, population, prior
         As in :func:`random_bound_for`. The numbers can be arrays.
     log : bool
@@ -263,9 +256,8 @@ def random_pvalue(
 
     Notes
     -----
-    With ``n_queries``, the p-value is that of the sum, computed from the exact convolution of the
-    queries' distributions. Macskassy's (2005) Tables 3 and 4 treat a mean as if it came from a
-    single list.
+    With ``n_queries``, the distribution of the sum is an exact convolution. Macskassy's (2005)
+    Tables 3 and 4 treat a mean as if it came from a single list.
 
     References
     ----------
@@ -390,11 +382,11 @@ def _numbers(name: str, values: Any, *, whole: bool = False) -> FloatArray:
     array = np.asarray(values)
     if array.dtype.kind not in "iuf":
         raise TypeError(f"{name}={brief(values)}: pass a number, or an array of numbers.")
-    wrong = ~np.isfinite(array)
+    allowed, wrong = "finite numbers", ~np.isfinite(array)
     if whole:
+        allowed = "counts, whole numbers of at least 0"
         wrong |= (array < 0) | (array != np.floor(array))
     if wrong.any():
-        allowed = "counts: whole numbers of at least 0" if whole else "finite numbers"
         raise ValueError(f"{name}={brief(values)}: pass {allowed}.")
     numbers: FloatArray = array.astype(float)[()]  # a population of one number is a scalar's
     return numbers
@@ -475,13 +467,7 @@ def random_test(
         Whether to combine the groups from ``by`` (Dataset: all batch dimensions). Each n then has a
         single test, based on the sum of true positives over all groups with n candidates.
     population
-        See :func:`random_bound`.
-    pool : {"retrieved", "all"} or int, optional
-        Candidates from which a random list is drawn. "retrieved" means the candidates that the
-        measure retrieved in each group. The test compares the order of these candidates with
-        chance. "all" means all candidates in the data. Pass a number to compare the measure with
-        random draws from a collection of this size that contains no other true positives. The
-        default is "retrieved" with ``missing="absent"`` and "all" otherwise.
+    pool
 
     Returns
     -------
@@ -492,39 +478,32 @@ def random_test(
         * ``tp``, ``expected``, ``lift``: the number of true positives, the mean number in a random
           list, and the ratio of the two numbers;
         * ``p_value``: P(X >= tp), the standard one-sided p-value;
-        * ``p_mid``: P(X > tp) + P(X = tp)/2;
-        * ``p_strict``: P(X > tp), as in Macskassy (2005). ``p_strict`` is too small because the
-          observed count is excluded. A test that rejects if p_strict < p has an error rate above p;
-        * ``log10_p``: log10 of p_value, which is finite even if p_value underflows;
         * ``p_adjusted``, with ``adjust="envelope"`` only: the probability that a random ranking has
           a p-value this small at any of the requested n;
-        * ``n_pool``: the number of candidates in the pool;
-        * ``n_groups``, with ``groups`` only: the number of groups in the list. With ``groups``, the
-          three p-values are equal and come from Student's t test for the precision of the list
-          minus the prevalence. The variance is estimated between groups;
+        * with ``details``: ``p_mid``: P(X > tp) + P(X = tp)/2; ``p_strict``: P(X > tp), Macskassy's
+          (2005), which is too small because the observed count is excluded; ``log10_p``: log10 of
+          p_value, which does not underflow; ``n_pool``: the number of candidates in the pool;
+        * ``n_groups``, with ``groups`` only: the number of groups in the list. The three p-values
+          are then equal and come from Student's t test for the precision of the list minus the
+          prevalence. The variance is estimated between groups;
         * ``n_groups``, ``n_left_out``, with ``combine`` only: the numbers of groups with and
           without size-n lists. ``tp`` can decrease from one n to the next if ``n_groups`` changes.
 
     Notes
     -----
     Each ``p_value`` applies to a single n. The test is exact if every order of the candidates is
-    equally likely under the null hypothesis. Relative errors are below 1e-11. The cost is one sort,
-    plus a series over about eight standard deviations of X for each n.
+    equally likely under the null hypothesis. Relative errors are below 1e-11.
 
     The smallest ``p_adjusted`` of a measure is a global p-value for the null hypothesis that the
-    ranking is random at all requested n. The error rate alpha applies to this null hypothesis, not
-    to a single n. ``p_adjusted`` is at most alpha if and only if tp reaches the bound from
-    ``random_bound(simultaneous=True)``. Each n requires one recursion over all sizes. With more
-    than 3,000 list sizes, about 500 values are computed; with more than 20,000, about 60. Other
-    values are rounded up to the next computed value (``attrs["p_adjusted"]``). Rounding never
-    crosses 0.1, 0.05, 0.01
-    or 0.001. Values below 1e-6 are rounded up to p times the number of list sizes.
+    ranking is random at all requested n. ``p_adjusted`` is at most alpha if and only if tp reaches
+    the bound from ``random_bound(simultaneous=True)``. With more than 3,000 list sizes, about 500
+    values are computed; with more than 20,000, about 60. Other values are rounded up to the next
+    computed value (``attrs["p_adjusted"]``). Rounding never crosses 0.1, 0.05, 0.01 or 0.001.
 
-    With ``combine``, the p-values are exact tail probabilities for a sum of independent counts with
-    a different distribution for each group. Testing the average as if it came from a single list,
-    as in Macskassy's (2005) Tables 3 and 4, is wrong by orders of magnitude. If the same candidates
-    rank high in many groups, as can happen for queries on one collection, the counts are dependent
-    and the combined p-value is too small.
+    With ``combine``, the p-values are exact tail probabilities for a sum of independent counts.
+    Testing the average as if it came from a single list, as in Macskassy's (2005) Tables 3 and 4,
+    is wrong by orders of magnitude. If the same candidates rank high in many groups, as can happen
+    for queries on one collection, the combined p-value is too small.
 
     References
     ----------
@@ -552,11 +531,13 @@ def random_test(
             f"combine=True with n={n!r}: a fraction gives lists of different sizes in groups of"
             " different sizes. Pass whole numbers."
         )
-    model = _Model(population, adjust, chosen.ties, pool)
     columns = tuple(x for x in TEST_COLUMNS if adjust or x != "p_adjusted")
+    how: dict[str, Any] = {"ties": chosen.ties, "pool": pool}
+    question = partial(_tests_of_lists, population=population, adjust=adjust, **how)
     together = None
     if combine:
         columns += _COMBINED
+        question = partial(_rows_of_counts, **how)
         ending = pool != "all" and chosen.ends
         warned = pool == "retrieved" and sizes is not None
         together = partial(_combined_test, population=population, ending=ending, warned=warned)
@@ -565,58 +546,51 @@ def random_test(
     result = doors.tabulate(
         data,
         roles,
-        partial(_tests_or_counts, model=model, combine=combine),
+        question,
         columns,
         able_with(can(random_test, heads=not (combine or clustered)), pool),
         n=sizes,
         combine=together,
-        attrs={
-            "population": population,
-            "ties": chosen.ties,
-            "adjust": adjust,
-            "combine": combine,
-            "pool": pool,
-        },
+        attrs={"population": population, "adjust": adjust, "combine": combine, **how},
     )
     if pool == "retrieved" and not (combine or sizes is None):
         warn_of_whole_lists(result["n_pool"].to_numpy(), result["n"].to_numpy())
     return result
 
 
-class _Model(NamedTuple):
-    """Store how lists are compared with random lists."""
-
-    population: str
-    adjust: str | None
-    ties: str
-    pool: Pool
-    advance: Callable[[int], object] = errors.nothing_moves
+def _rows_of_counts(candidates: Candidates, n: IntArray | None, **how: Any) -> Rows:
+    """Return one row per group, measure and list, with the counts to combine."""
+    return doors.measure_rows(candidates, n, _list_counts, **how)
 
 
-def _tests_or_counts(
-    candidates: Candidates, n: IntArray | None, *, model: _Model, combine: bool
+def _tests_of_lists(
+    candidates: Candidates, n: IntArray | None, *, adjust: str | None, **how: Any
 ) -> tuple[Rows, dict[str, Any]]:
-    """Return one row per group, measure and list: a test, or the counts to combine."""
-    lists = candidates.sizes(n)
+    """Return one row per group, measure and list, and whether p-values are rounded."""
     facts: dict[str, Any] = {}
-    if combine:
-        rows = doors.measure_rows(candidates, n, _list_counts, ties=model.ties, pool=model.pool)
-        return rows, facts
-    if model.adjust is not None and lists.size > EVERY:
-        facts["p_adjusted"] = "rounded up"
-    total = None  # of an unknown number of levels
-    if model.adjust is None or not candidates.group.size:
-        total = 0
+    total: int | None = 0
+    if adjust is not None:
+        total = None  # of an unknown number of levels
+        if candidates.sizes(n).size > EVERY:
+            facts["p_adjusted"] = "rounded up"
     with errors.progress_bar(total=total, what="envelopes", unit="levels") as advance:
-        model = model._replace(advance=advance)
-        return doors.measure_rows(candidates, n, _test_columns, model=model), facts
+        how |= {"adjust": adjust, "advance": advance}
+        return doors.measure_rows(candidates, n, _test_columns, **how), facts
 
 
 def _test_columns(
-    ranking: Ranking, candidates: Candidates, *, n: IntArray | None, model: _Model
+    ranking: Ranking,
+    candidates: Candidates,
+    *,
+    n: IntArray | None,
+    population: str,
+    adjust: str | None,
+    ties: str,
+    pool: Pool,
+    advance: Callable[[int], object],
 ) -> dict[str, AnyArray]:
     """Return the columns (group, measure, n) of the tests."""
-    lists, size = ranking.nbest(n, model.ties), pool_of(ranking, model.pool)
+    lists, size = ranking.nbest(n, ties), pool_of(ranking, pool)
     if n is None:
         n = ranking.every
     total, positive = size.total[..., np.newaxis], size.positive[..., np.newaxis]
@@ -624,7 +598,7 @@ def _test_columns(
     with silent_division():
         expected = inside * np.true_divide(positive, total)
         lift = lists.tp / expected
-    if model.population == "finite":
+    if population == "finite":
         tails = hypergeometric_tails(lists.tp, np.maximum(total, 1), positive, inside)
     else:
         tails = tails_of_binomial(lists.tp, n, positive / np.maximum(total, 1))
@@ -636,7 +610,7 @@ def _test_columns(
         "n_pool": np.broadcast_to(total, tails.ge.shape),
         "exists": lists.exists,
     }
-    if model.adjust is not None:
+    if adjust is not None:
         # simultaneous over the list sizes of each ranking; a full list is not random
         p_adjusted = np.where(lists.exists, 1.0, np.nan)
         for row in np.ndindex(tails.ge.shape[:-1]):
@@ -646,8 +620,8 @@ def _test_columns(
                 tails.ge[(*row, here)],
                 lists.tp[(*row, here)].astype(float),
                 n[here].astype(float),
-                population_model(model.population, *numbers),
-                model.advance,
+                population_model(population, *numbers),
+                advance,
             )
         columns["p_adjusted"] = p_adjusted
     if candidates.clusters is not None:

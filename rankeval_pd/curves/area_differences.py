@@ -76,20 +76,16 @@ def compare_area(
     ----------
     data, **roles
         As in :func:`nbest_precision`. Equal scores always count one half.
-    a, b : names of measures, optional
-        If you pass both, only this pair is compared. If you pass only ``a``, it is compared with
-        every other measure. By default, all pairs are compared.
+    a, b
     kind
         The area under the ROC curve or average precision (see :func:`area`). To compare the top of
         the lists, call ``compare(n=share, of="lift")``.
     test
         "t" uses DeLong's standard error and Student's distribution with Welch's degrees of freedom
-        for the two classes. If a class has fewer than 5 candidates, the degrees of freedom are the
-        size of the smaller class minus one. A normal distribution is used if the mean area is 0.95
-        or more. The interval agrees with the test and allows for extreme candidates that are
-        missing from a small sample. "delong" uses the normal distribution, as in pROC, and is too
-        liberal if a class is small. Average precision allows only "t", with a standard error from
-        influence values. The degrees of freedom are the size of the smaller class minus one.
+        for the two classes (normal if the mean area is 0.95 or more). The interval agrees with the
+        test and allows for extreme candidates that are missing from a small sample. "delong" uses
+        the normal distribution, as in pROC, and is too liberal if a class is small. Average
+        precision allows only "t", with a standard error from influence values.
     alternative, margin, adjust, level
         As in :func:`compare`, for the difference in area. "greater" means that a has the larger
         area. The p-value ``p_equivalence`` or ``p_noninferior`` is the level at which a one-sided
@@ -104,11 +100,9 @@ def compare_area(
         ``area_a``, ``area_b``, ``difference`` = area_a - area_b, its confidence limits ``ci_low``
         and ``ci_high``, ``z`` = difference / ``se``, ``p_value`` and the standard error ``se``.
         With "greater" or "less", the interval is one-sided and its other limit is the end of the
-        possible range. ``better`` is the measure with the larger area if the difference is
-        significant at 1 - ``level`` (after any adjustment), and NaN otherwise. ``leaning`` is the
-        measure with the larger area whether or not the difference is significant. With ``adjust``,
-        the table also has ``p_adjusted`` and the unadjusted interval ``ci_low_alone``,
-        ``ci_high_alone``.
+        possible range. ``better`` is the significantly larger measure at 1 - ``level``, after any
+        adjustment, and ``leaning`` the larger one in any case. With ``adjust``, the table also has
+        ``p_adjusted`` and the unadjusted interval ``ci_low_alone``, ``ci_high_alone``.
 
     Warns
     -----
@@ -119,15 +113,11 @@ def compare_area(
     -----
     The variance accounts for pairing. If the two rankings order every positive-negative pair the
     same way, the difference and z are 0 and p is 1. If the variance is 0 but the difference is not,
-    as between a perfect ranking and its reverse, z and p are NaN. In simulations with normal
-    scores, the 5% test rejected at most 0.062 of true null hypotheses, and DeLong's test up to
-    0.20. With 10 or more true positives, the coverage of the 95% interval was at least 0.93,
-    compared with 0.77 for DeLong's (``tests/simulations/areas.csv``). For areas up to 0.9, the
-    interval was at most 1.3 times as wide as DeLong's. For areas near 1, it was up to 3.3 times as
-    wide with 10 true positives and 1.3 times as wide with 100 (``width`` in ``area_laws.csv``). The
-    test of average precision rejected at most 0.057 of true null hypotheses, and its interval had a
-    coverage of at least 0.93 with 3 or more true positives but only 0.70 with 2
-    (``tests/simulations/average_precision.csv``). Cost: O(N log N) per measure, O(N) per pair.
+    as between a perfect ranking and its reverse, z and p are NaN. In simulations, the 5% test of
+    ROC areas rejected at most 0.062 of true null hypotheses, and with 10 or more true positives
+    the coverage of the 95% interval was at least 0.93, compared with 0.77 for DeLong's. The test of
+    average precision rejected at most 0.057, and its interval covered at least 0.93 with 3 or more
+    true positives but only 0.70 with 2. Cost: O(N log N) per measure, O(N) per pair.
 
     References
     ----------
@@ -256,7 +246,7 @@ def roc_gap(
         for x in (*placed, placed[0] - placed[1])
     )
     gap = spread_of(apart, cluster)
-    alone = [spread_of(x, cluster, warned="") for x in (of_a, of_b)]
+    alone = [spread_of(x, cluster, warned=False) for x in (of_a, of_b)]
     freedom, sizes = gap.freedom, [gap.positive, gap.negative]
     if gap.n_groups is None:
         freedom = areas.difference_freedom(freedom, (of_a.value, of_b.value), sizes)

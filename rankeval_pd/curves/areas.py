@@ -77,11 +77,10 @@ def area(
         Student's t on the logit scale: the outer limits of an interval around the average precision
         and of one around a version in which no positive contributes to its own precision.
     average
-        Whether to average over all groups of ``by`` (Dataset: all batch dimensions). "macro" is the
-        mean of the groups' areas. "micro" is the mean over all pairs of a positive and a negative
-        from the same group (with "ap", over all positives). The interval treats the groups as the
-        sample, as in :func:`nbest_precision`. The columns ``n_queries`` and ``n_missing`` count the
-        groups with and without an area.
+        Whether to average over all groups of ``by`` (Dataset: all batch dimensions), which are then
+        the sample. "macro" is the mean of the groups' areas. "micro" is the mean over all pairs of
+        a positive and a negative from the same group (with "ap", over all positives). The columns
+        ``n_queries`` and ``n_missing`` count the groups with and without an area.
 
     Returns
     -------
@@ -95,10 +94,9 @@ def area(
         * ``ci_low``, ``ci_high``: the interval; NaN if a class has fewer than two candidates;
         * ``se``: the standard error, by DeLong's method for the ROC area and from influence values
           for average precision; NaN if the interval is NaN;
-        * ``p_value``: two-sided p-value for a test of ROC area = 1/2. It is at most 1 - ``level``
-          if and only if the interval excludes one half. The p-value is NaN with "ap", whose chance
-          level depends on the sample, and with "delong" if ``se`` is 0. With ``average``, there is
-          no ``p_value``;
+        * ``p_value``: two-sided p-value for a test of ROC area = 1/2, which agrees with the
+          interval; NaN with "ap", whose chance level depends on the sample, and with "delong" if
+          ``se`` is 0; none with ``average``;
         * ``n_groups``, with ``groups`` only: the number of groups in the class with fewer groups.
 
     Warns
@@ -110,11 +108,10 @@ def area(
     Notes
     -----
     The interval is for the area in the population from which the candidates were sampled. In
-    simulations with normal scores, the coverage of 95% "newcombe" intervals was 0.939 or more if
-    each class had at least 5 candidates, but only 0.83 or 0.86 if a class had 2 or 3. The coverage
-    of DeLong's intervals was between 0.34 and 0.95 (``tests/simulations/areas.csv``). The coverage
-    for average precision was 0.938 or more with 2 to 1,000 true positives at prevalences of 0.01 to
-    0.5 (``tests/simulations/average_precision.csv``). Cost: O(N log N).
+    simulations, the coverage of 95% "newcombe" intervals was 0.939 or more if each class had at
+    least 5 candidates, but only 0.83 or 0.86 if a class had 2 or 3, and that of DeLong's intervals
+    was between 0.34 and 0.95. The coverage for average precision was 0.938 or more with 2 to 1,000
+    true positives at prevalences of 0.01 to 0.5. Cost: O(N log N).
 
     References
     ----------
@@ -183,19 +180,13 @@ def _interval_kind(kind: str, ci: str | None) -> str:
     return ci or _OWN[kind]
 
 
-def _area_of(ranking: Ranking, kind: str) -> early.Influence:
-    """Return the area under the ROC curve, or average precision."""
-    if kind == "roc":
-        return early.placements(ranking)
-    return early.influences(ranking)
-
-
 def _to_average(ranking: Ranking, _: IntArray | None = None, *, kind: str) -> Columns:
     """Return the areas of the groups to be averaged, without separate intervals."""
-    (total, positive), result = ranking.size, _area_of(ranking, kind)
-    weight = positive
+    total, positive = ranking.size
     if kind == "roc":
-        weight = positive * (total - positive)
+        result, weight = early.placements(ranking), positive * (total - positive)
+    else:
+        result, weight = early.influences(ranking), positive
     return {"area": result.value, "chance": result.chance, "weight": weight}
 
 
@@ -247,7 +238,7 @@ def area_of_outlines(
     if kind == "roc":
         areas, spreads = zip(*(early.outline_area(x.outline) for x in rankings), strict=True)
         spread = early.joined_spreads(spreads)
-        _warn_if_few(spread, "area")
+        _warn_if_few(spread)
         columns = _area_limits(np.array(areas), spread, level, interval)
     else:
         precisions = [
@@ -259,7 +250,7 @@ def area_of_outlines(
         negative = np.array([ranking.outline.negative for ranking in rankings])
         least = np.minimum(positive, negative) - 1.0
         spread = early.AreaSpread(variance, least, positive, negative)
-        _warn_if_few(spread, "area")
+        _warn_if_few(spread)
         columns = _columns_of_precision(value, corrected, chance, spread, level)
     names = pd.Index([ranking.measure for ranking in rankings], tupleize_cols=False)
     leaving = {name: columns[name] for name in AREA_COLUMNS[1:]}
@@ -278,10 +269,8 @@ def precision_columns(
 ) -> Columns:
     """Return the columns (group, measure) of average precisions."""
     result = early.influences(ranking)
-    warned = "area"
-    if cluster is None:  # with few positives the interval is wide, but its coverage is correct
-        warned = ""
-    spread = spread_of(result, cluster, warned=warned, alone=True)
+    # with few positives the interval is wide, but its coverage is correct
+    spread = spread_of(result, cluster, warned=cluster is not None, alone=True)
     return _columns_of_precision(result.value, result.corrected, result.chance, spread, level)
 
 
@@ -309,7 +298,7 @@ def precision_gap(
         influence=of_a.influence - of_b.influence,
         drift=of_a.drift - of_b.drift,
     )
-    gap = spread_of(apart, cluster, warned="compare_area")
+    gap = spread_of(apart, cluster)
     freedom = np.maximum(gap.least_freedom, 1.0)
     t, p_value = t_and_p(apart.value, gap.error, freedom, alternative)
     columns: Columns = {
@@ -323,7 +312,7 @@ def precision_gap(
         **gap.counted,
     }
     for side, result in (("a", of_a), ("b", of_b)):
-        own = spread_of(result, cluster, warned="", alone=True)
+        own = spread_of(result, cluster, warned=False, alone=True)
         columns |= {
             f"area_{side}": result.value,
             f"corrected_{side}": result.corrected,
@@ -381,9 +370,9 @@ _FEW = 10  # if a class has fewer candidates, the coverage of the intervals is k
 
 
 def spread_of(
-    result: early.Influence, cluster: IntArray | None, *, warned: str = "area", alone: bool = False
+    result: early.Influence, cluster: IntArray | None, *, warned: bool = True, alone: bool = False
 ) -> early.AreaSpread:
-    """Return the variance over candidates or whole groups; warn about this quantity if few.
+    """Return the variance over candidates or whole groups; warn if these are few.
 
     ``alone`` is False if the area is part of a difference.
     """
@@ -391,7 +380,7 @@ def spread_of(
     if cluster is None:
         spread = early.area_spread(*given)
         if warned:
-            _warn_if_few(spread, warned)
+            _warn_if_few(spread)
         return spread
     spread = early.cluster_spread(*given, cluster, result.drift, alone=alone)
     if warned:
@@ -399,12 +388,12 @@ def spread_of(
     return spread
 
 
-def _warn_if_few(spread: early.AreaSpread, what: str) -> None:
+def _warn_if_few(spread: early.AreaSpread) -> None:
     least = np.minimum(spread.positive, spread.negative)
     few = (least > 1) & (least < _FEW)  # no interval for fewer than two candidates
     if few.any():
         warn(
-            f"{what}: a class has only {int(least[few].min())} candidates; below {_FEW}, the "
+            f"area: a class has only {int(least[few].min())} candidates; below {_FEW}, the "
             "interval and test may be unreliable. Treat them as approximate, or pool groups."
         )
 
@@ -504,7 +493,7 @@ def unpaired_area(
 def sample_area(ranking: Ranking, _: IntArray | None = None) -> dict[str, AnyArray]:
     """Return the area, and its variance, degrees of freedom and classes."""
     result = early.placements(ranking)
-    spread = spread_of(result, None, warned="unpaired_area")
+    spread = spread_of(result, None)
     return dict(zip(_OF_SAMPLE, (result.value, *spread), strict=False))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 
@@ -131,11 +131,10 @@ def bedroc(
     Notes
     -----
     Without ties, the value equals RDKit's ``CalcBEDROC``. BEDROC depends on the prevalence, so
-    compare only values for the same candidates. The interval uses Student's t on the logit scale.
-    The result contains the outer limits of two such intervals: one for the ranking itself, and one
-    with a positive and a negative added at each end. Without the added candidates, the variance
-    would be too small, because it depends on a few top candidates. In simulations, the coverage of
-    95% intervals was at least 0.953 (``tests/simulations/early.csv``). The cost is O(N log N).
+    compare only values for the same candidates. The limits are the outer limits of two intervals
+    with Student's t on the logit scale: one for the ranking itself, and one with a positive and a
+    negative added at each end. In simulations, the coverage of 95% intervals was at least 0.953.
+    The cost is O(N log N).
 
     References
     ----------
@@ -175,11 +174,7 @@ def bedroc(
 )
 @with_roles_but("key", "label", "ties", "rng")
 def partial_area(
-    data: Data,
-    fpr: float | tuple[float, float],
-    *,
-    level: float = 0.95,
-    **roles: Unpack[RankingRoles],
+    data: Data, fpr: float, *, level: float = 0.95, **roles: Unpack[RankingRoles]
 ) -> Data:
     """Return the standardized partial area under the ROC curve.
 
@@ -187,9 +182,8 @@ def partial_area(
     ----------
     data, level
         As in :func:`area`.
-    fpr : float or pair of floats
-        Largest false positive rate, above 0 and at most 1. The area then starts at a false positive
-        rate of 0. Pass a pair to set the smallest and largest rates.
+    fpr : float
+        Largest false positive rate, above 0 and at most 1.
     **roles
         Column roles (see :func:`nbest_precision`). ``ties`` has no effect, because the curve is a
         straight line within a block of equal scores.
@@ -197,7 +191,7 @@ def partial_area(
     Returns
     -------
     DataFrame or Dataset
-        One row per measure (Dataset: dimension measure). ``area`` is the area A in the range,
+        One row per measure (Dataset: dimension measure). ``area`` is the area A up to ``fpr``,
         standardized by McClish's formula (1 + (A - least) / (most - least)) / 2. Here *least* is
         the area of a random ranking, and *most* is the area of a perfect ranking. ``chance`` is one
         half. ``ci_low`` and ``ci_high`` are the confidence limits, and ``se`` is the standard error
@@ -205,10 +199,8 @@ def partial_area(
 
     Notes
     -----
-    The area up to one rate equals scikit-learn's ``roc_auc_score(max_fpr=)``. The interval is
-    computed from the mean true positive rate in the range, as in :func:`bedroc`. In simulations,
-    the coverage of 95% intervals was at least 0.953 (``tests/simulations/early.csv``). The cost is
-    O(N log N).
+    The area equals scikit-learn's ``roc_auc_score(max_fpr=)``. The interval is computed from the
+    mean true positive rate, as in :func:`bedroc`.
 
     References
     ----------
@@ -224,24 +216,10 @@ def partial_area(
     0    good  0.722201  0.669770  0.773332     0.5
     1    fair  0.617073  0.575875  0.667297     0.5
     """
-    kernel = partial(partial_columns, limits=rate_range(fpr), level=check_share("level", level))
-    question, columns = partial(area_rows, kernel=kernel), (*PARTIAL_COLUMNS, "n_groups")
-    attrs = {"fpr": fpr, "level": level}
+    fpr, level = check_share("fpr", fpr, one=True), check_share("level", level)
+    question = partial(area_rows, kernel=partial(partial_columns, fpr=fpr, level=level))
+    columns, attrs = (*PARTIAL_COLUMNS, "n_groups"), {"fpr": fpr, "level": level}
     return tabulate(data, roles, question, columns, can(partial_area), attrs=attrs)
-
-
-def rate_range(fpr: Any) -> tuple[float, float]:
-    """Return the smallest and the largest false positive rate; one rate is the largest."""
-    if fpr is None:
-        raise ValueError(
-            "fpr=None: a partial area needs the largest false positive rate. Pass fpr=0.1, or both"
-            " limits of a range, such as fpr=(0.1, 0.3)."
-        )
-    if isinstance(fpr, (int, float, np.number)):
-        return 0.0, check_share("fpr", fpr, one=True)
-    if len(fpr) != 2 or not 0.0 <= fpr[0] < fpr[1] <= 1.0:
-        raise ValueError(f"fpr={fpr!r}: pass one rate from 0 to 1, or a lower and an upper limit.")
-    return float(fpr[0]), float(fpr[1])
 
 
 def _early_columns(
@@ -255,13 +233,13 @@ def _early_columns(
     They are the outer limits of the sample with and without a pair of candidates at each end.
     """
     result, added = statistic(ranking), statistic(areas.with_end_pairs(ranking))
-    longer, warned = cluster, ""
+    longer = cluster
     if cluster is not None:
-        warned, cluster = "area", np.broadcast_to(cluster, result.present.shape)
+        cluster = np.broadcast_to(cluster, result.present.shape)
         own = np.broadcast_to(np.iinfo(np.int64).max - np.arange(4), (*cluster.shape[:-1], 4))
         longer = np.concatenate([own[..., :2], cluster, own[..., 2:]], axis=-1)
-    by = spread_of(result, cluster, warned=warned)
-    more = spread_of(added, longer, warned="")
+    by = spread_of(result, cluster, warned=cluster is not None)
+    more = spread_of(added, longer, warned=False)
     low, high = areas.logit_limits(result.value, by.error, by.least_freedom, by.positive, level)
     # with the added candidates, each class has four or more
     freedom = np.maximum(by.least_freedom, 3)
@@ -285,17 +263,11 @@ def bedroc_columns(
 
 
 def partial_columns(
-    ranking: Ranking,
-    cluster: IntArray | None = None,
-    *,
-    limits: tuple[float, float],
-    level: float,
+    ranking: Ranking, cluster: IntArray | None = None, *, fpr: float, level: float
 ) -> Columns:
     """Return McClish's partial area, one half, confidence limits and standard error."""
-    low, high = limits
-    statistic = partial(areas.area_between, least=low, most=high)
-    columns = _early_columns(ranking, statistic, level, cluster)
-    least = 0.5 * sum(limits)
+    columns = _early_columns(ranking, partial(areas.area_up_to, most=fpr), level, cluster)
+    least = 0.5 * fpr
     columns["area"] = columns["value"]
     for name in ("area", "ci_low", "ci_high"):
         columns[name] = 0.5 * (1.0 + (columns[name] - least) / (1.0 - least))

@@ -504,7 +504,9 @@ def only_pair(
     check_data(data)
     if one and (b is None or isinstance(b, list)):
         raise TypeError(f"b={b!r}: pass one measure to compare with a.")
-    others, columns = others_of(b), data.columns
+    others, columns = [b], data.columns
+    if b is None or isinstance(b, list):
+        others = b or []
     check_pair(a, others)
     if a is None:
         return dict(roles)
@@ -515,7 +517,7 @@ def only_pair(
             check_known(role, names, meant)
     if not others:
         return dict(roles)
-    return {**roles, "measures": [a, *others]}
+    return {**roles, "measures": [a, *others_of(b)]}
 
 
 def others_of(b: Names) -> list[Hashable]:

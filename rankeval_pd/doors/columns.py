@@ -289,20 +289,19 @@ def check_not_above(n: Sizes, largest: int, whole: Whole | None = None) -> None:
     """Raise a ValueError if a list size exceeds the number of candidates."""
     if (width := WIDTH.get()) is not None:
         largest = width
-    longest, advice = 0, "or None for every n."
+    longest, what, advice = 0, "number of candidates", "or None for every n."
     if isinstance(n, np.ndarray):
         longest = int(n.max(initial=0))
     elif n is not None and whole is not None:
         longest = int(n.of(whole.total).max())
     if whole is not None:
-        largest, advice = whole.asked, "or collect a longer head: ddf.rankeval.head(n_max)."
+        largest, what = whole.asked, "longest list of this head"
+        advice = "or collect a longer head: ddf.rankeval.head(n_max)."
     if longest > largest:
         allowed = ""
         if largest:
             allowed = f"whole numbers from 1 to {largest} "
-        raise ValueError(
-            f"n={longest} exceeds the number of candidates, {largest}. Pass {allowed}{advice}"
-        )
+        raise ValueError(f"n={longest} exceeds the {what}, {largest}. Pass {allowed}{advice}")
 
 
 def asked_thresholds(

@@ -49,7 +49,6 @@ from rankeval_pd.roles import (
     ANNOTATOR,
     SCORED,
     Roles,
-    are_values,
     as_names,
     default_of,
     form_of,
@@ -168,12 +167,6 @@ def _checked(data: xr.Dataset, question: Question) -> tuple[xr.Dataset, Question
             "wide=True applies only to DataFrames. Omit wide, and for paired tests pass"
             " found.rename({'query': 'item', 'measure': 'system'})[['AP']]."
         )
-    rate = options.get("judged_with")
-    if are_values(rate):
-        if not isinstance(rate, xr.DataArray):
-            rate = (dim, np.asarray(rate))
-        data = data.assign({"judged_with": rate})
-        options = {**options, "judged_with": "judged_with"}
     return data, question._replace(options=options)
 
 

@@ -174,14 +174,14 @@ def check_complete(values: FloatArray, systems: list[Hashable], labels: pd.Index
     if not lacking.any():
         return
     k = int(lacking.any(axis=1).argmax())
-    items, what, advice = labels[lacking[k]], "no score", " For ratings, pass missing='ratio'."
+    items, what, advice = labels[lacking[k]], "no score", "; for ratings, pass missing='ratio'"
     infinite = labels[np.isinf(values[k]).any(axis=1)]
     if len(infinite):
         items, what, advice = infinite, "infinite scores", ""
     raise ValueError(
         f"system {shown(systems[k])} has {what} for {len(items)} of {len(labels)} items:"
         f" {listed(items, most=6)}. A paired test needs every score: correct the scores, or drop"
-        f" these items with data.dropna(), but do not fill in 0.{advice}"
+        f" these items with data.dropna(), but do not fill in 0{advice}."
     )
 
 
@@ -336,7 +336,7 @@ _RANKINGS = "Omit {0}, or for rankings with a gold label call compare."
 #: roles that only rankings have, and what to do with systems
 _OF_RANKINGS_ALONE = {
     "lower_is_better": "Pass higher_is_better=False if lower scores are better for all systems.",
-    "gold": f"{_RANKINGS} From predictions, from_predictions makes systems.",
+    "gold": "Omit gold, call compare for rankings, or from_predictions for predicted classes.",
     **dict.fromkeys(("positive", "min_grade", "key", "ties", "unjudged"), _RANKINGS),
 }
 _CROSSED = [
@@ -383,9 +383,9 @@ def check_items(data: object) -> None:
 
 #: columns of other forms of data, and what to do with them
 _OTHER_FORMS = {
-    ("system",): "For a long frame, pass system='system', score='...' and item='...'.",
-    ("query", "document"): "For retrieved documents, call per_query('nDCG@10', wide=True) first.",
-    ("gold",): "For rankings with a gold label, call compare.",
+    ("system",): "For a long frame, pass system='system', score='...' and item='...'",
+    ("query", "document"): "For retrieved documents, call per_query('nDCG@10', wide=True) first",
+    ("gold",): "For rankings with a gold label, call compare",
 }
 
 
@@ -443,7 +443,7 @@ def system_columns(
         if roles.measures is None and present.issuperset(names):
             raise ValueError(
                 f"data has {listed(names)}, but this method compares systems scored on test items,"
-                f" with one column per system. {advice} If all columns are systems, list them:"
+                f" with one column per system. {advice}; if all columns are systems, list them:"
                 " measures=[...]."
             )
     if not by_name:

@@ -199,18 +199,16 @@ def _number_queries(frame: pd.DataFrame, by: list[Hashable]) -> tuple[pd.DataFra
     columns = [frame_column(frame, name, "by").reset_index(drop=True) for name in by]
     # pd.factorize is faster than a groupby for one column without missing values
     if len(by) == 1 and not columns[0].isna().any():
-        keys = pd.DataFrame({0: columns[0]}).set_flags(allows_duplicate_labels=True)
-        keys.columns = pd.Index(by, tupleize_cols=False)
-        number, _ = pd.factorize(columns[0])
-        first = np.flatnonzero(~pd.Index(number).duplicated())
+        number, names = pd.factorize(columns[0])
         try:
-            order = np.asarray(columns[0].iloc[first].reset_index(drop=True).argsort())
+            order = np.asarray(pd.Series(names).argsort())
         except TypeError:
-            raise mixed_types({*map(type, columns[0])}, "by", by[0]) from None
+            raise mixed_types({*map(type, names)}, "by", by[0]) from None
         # renumber the queries from order of first appearance to sorted order
         place = np.empty_like(order)
         place[order] = np.arange(order.size)
-        return keys.iloc[first[order]].reset_index(drop=True), place[number]
+        keys = pd.DataFrame({0: names.take(order)})
+        return keys.set_axis(pd.Index(by, tupleize_cols=False), axis=1), place[number]
     keys, number = group_numbers(columns, by, len(frame))
     return keys.reset_index(drop=True), number
 

@@ -16,12 +16,7 @@ from pandas.api.types import is_bool_dtype
 from rankeval_pd import doors, stats
 from rankeval_pd.doors import Data
 from rankeval_pd.errors import check_count, check_share, hushed, listed, warn
-from rankeval_pd.judging.judged import (
-    JudgingScheme,
-    check_frame,
-    judged_difference,
-    read_sample,
-)
+from rankeval_pd.judging.judged import check_frame, judged_difference, read_sample
 from rankeval_pd.lists.regions import difference_region
 from rankeval_pd.options import Capabilities, with_options, with_roles, with_roles_but
 from rankeval_pd.roles import (
@@ -68,23 +63,20 @@ def plan_annotation(
     Parameters
     ----------
     candidates : DataFrame
-        Candidates with a score for each measure and a gold label. Unjudged candidates have a
-        missing label.
+        Candidates. Unjudged candidates have a missing gold label.
     a, b : names of measures
     n : int
         Size of each list.
     power : float
-        Required power of Fisher's two-sided test at level ``alpha`` on the judged candidates in the
-        two difference regions.
-    alpha : float
+        Required power of Fisher's two-sided test on the judged candidates in the two difference
+        regions.
+    alpha
     budget : int, optional
-        Largest number of judgments that you can afford. The plan then gives the power for this
-        budget.
+        Number of judgments that you can afford, for which the plan gives the power.
     precisions : pair of float, optional
-        Assumed precisions in the two difference regions. The first region contains the candidates
-        found only in the list for a, and the second region contains the candidates found only in
-        the list for b. For the precisions of whole lists, use :func:`needed_candidates`. By
-        default, judged candidates in the regions serve as a pilot sample.
+        Assumed precisions in the two difference regions: of the candidates found only in the list
+        for a, and only in the list for b. By default, judged candidates serve as a pilot sample.
+        For the precisions of whole lists, use :func:`needed_candidates`.
     **roles
         Column roles. See :func:`nbest_precision`.
 
@@ -102,15 +94,11 @@ def plan_annotation(
     -----
     The planned test is Fisher's test on all existing and new judgments. After a pilot, ``power`` is
     the assurance: the average power over the posterior distribution of the precisions, with
-    Jeffreys's prior for each region. After a small pilot, the requested power can be unattainable.
-    ``n_more`` then equals the number of remaining candidates, and you should judge a larger pilot
-    first. With ``precisions``, new judgments are a sample without replacement from regions with the
-    assumed precisions. Power is a sawtooth function of the sample size, so ``n_more`` is only
-    approximately the smallest number that provides this power. Power is computed as a sum over all
-    outcomes. Use :func:`annotation_sheet` to draw the candidates to judge. See
-    :func:`judged_difference` for a test on the judged candidates. A RankevalWarning reports a pilot
-    that is not a random sample from the regions, a power that cannot be reached, or a budget too
-    small for any significant result.
+    Jeffreys's prior for each region. With ``precisions``, new judgments are a sample without
+    replacement from regions with the assumed precisions. Power is a sawtooth function of the sample
+    size, so ``n_more`` is only approximately the smallest number that provides this power. A
+    RankevalWarning reports a pilot that is not a random sample from the regions, a power that
+    cannot be reached, or a budget too small for any significant result.
 
     References
     ----------
@@ -153,16 +141,8 @@ def plan_annotation(
         planned, ends = reached(more), state.power_range(alpha, more)
         if state.size == 0:
             warn("a and b: both lists contain the same candidates, so there is nothing to judge.")
-        elif left and budget is None and planned < power:
-            _warn_out_of_reach(planned, power, state, ends)
-        elif left and planned == 0.0:
-            do = "Use"
-            if state.power(alpha, left) > 0.0:
-                do = "Judge more candidates, or use"
-            warn(
-                f"power is 0: no outcome of {more} additional judgments is significant at"
-                f" alpha={alpha:g}. {do} longer lists, n=..."
-            )
+        elif left:
+            _warn_of_power(more, planned, power, state, budget)
         rows.append(
             {
                 **row[groups],
@@ -183,29 +163,20 @@ def plan_annotation(
     return pd.DataFrame(rows)
 
 
-def _warn_out_of_reach(planned: float, power: float, state: _State, ends: FloatArray) -> None:
-    """Warn that even judging all candidates does not provide the power."""
-    size = state.size
-    if state.pilot:
-        shows = " on average ({:.2g} to {:.2g}, depending on the true precisions)".format(*ends)
-        do = "Judge more candidates first, or use longer lists, n=..."
-    else:
-        tp_a, tp_b = (np.array([round(share * size)]) for share in state.precisions)
-        whole = np.array([size])
-        p_value = stats.fisher_test(tp_a, whole, tp_b, whole, "two-sided").p_value[0]
-        shows = (
-            f" (expected: {tp_a[0]} and {tp_b[0]} true positives among {size} candidates"
-            f" each, p = {p_value:.2g})"
+def _warn_of_power(
+    more: int, planned: float, wanted: float, state: _State, budget: int | None
+) -> None:
+    """Warn if a plan does not reach the wanted power, or shows nothing within a budget."""
+    do = "Use longer lists, n=..., or plan for a larger difference, precisions=..."
+    if budget is not None and planned == 0.0:
+        warn(f"power is 0: no outcome of {more} additional judgments is significant. {do}")
+    if budget is None and planned < wanted:
+        if state.pilot:
+            do = "Judge more candidates first, or use longer lists, n=..."
+        warn(
+            f"power={wanted:g} is out of reach: judging all {2 * state.size} candidates that only"
+            f" one list contains gives a power of {planned:.2g}. {do}"
         )
-        do = (
-            "Use longer lists, n=..., or plan for a larger difference: precisions= refers to"
-            " candidates found in only one list, which differ more in precision than the whole"
-            " lists."
-        )
-    warn(
-        f"power={power:g} is out of reach: judging all {2 * size} candidates that only"
-        f" one list contains gives a power of {planned:.2g}{shows}. {do}"
-    )
 
 
 class _State(NamedTuple):
@@ -321,16 +292,15 @@ def needed_candidates(
     -------
     DataFrame
         One row with ``n``; ``n_judgements``, the number of candidates to judge in the two regions;
-        and ``power``. With ``n_judged``, ``power`` is an average over the posterior distribution
-        given the pilot, and the range is ``power_low`` to ``power_high``, as in
-        :func:`plan_annotation`.
+        and ``power``. With ``n_judged``, ``power`` is the assurance, with its range ``power_low``
+        to ``power_high``, as in :func:`plan_annotation`.
 
     Notes
     -----
     The precision of shared candidates is assumed to be the mean of the two precisions, or as close
     to the mean as possible. Numbers of true positives in the regions are binomial, or beta-binomial
-    given a pilot. The power is computed as a sum over all outcomes. If regions of 4,096 candidates
-    do not provide this power, a RankevalWarning reports that the pilot is too small.
+    given a pilot. The power is computed as a sum over all outcomes. A RankevalWarning reports a
+    pilot with which regions of 4,096 candidates do not reach the power.
 
     Examples
     --------
@@ -356,16 +326,15 @@ def needed_candidates(
             " to detect. Pass the expected precisions."
         )
     shares = _shares_of_regions(first, second, overlap)
-    pilots = None
+    pilots, largest = None, _MOST_JUDGED
     if n_judged is not None:
+        largest = _LARGEST
         seen = (1.0 - overlap) * check_count("n_judged", n_judged)
         pilots = [Pilot(share * seen, seen) for share in shares]
     reached = partial(_power_of_lists, overlap, shares, pilots, alpha)
     if n is None:
-        most, limit = 2, _MOST_JUDGED
-        if pilots is not None:
-            limit = _LARGEST
-        while reached(most) < power and _region_size(overlap, most) < limit:
+        most = 2
+        while reached(most) < power and _region_size(overlap, most) < largest:
             most *= 2
         if pilots is None and reached(most) < power:
             raise ValueError(
@@ -381,12 +350,11 @@ def needed_candidates(
         open_a, open_b = (pilot.laws_of_rates(size) for pilot in pilots)
         low, high = np.quantile(stats.fisher_power(open_a, size, open_b, size, alpha), _OUTSIDE)
         row |= {"power_low": low, "power_high": high}
-        if n is None and planned < power:
-            warn(
-                f"power={power:g} cannot be reached with {length:,} candidates per list: the pilot,"
-                f" n_judged={n_judged}, is too small to distinguish the precisions. Judge a larger"
-                " pilot sample."
-            )
+    if n is None and planned < power:
+        warn(
+            f"power={power:g} cannot be reached with {length:,} candidates per list. Judge a larger"
+            " pilot sample, n_judged=..."
+        )
     return pd.DataFrame([row])
 
 
@@ -437,7 +405,6 @@ def annotation_sheet(
     n: int,
     *,
     size: int | None = None,
-    show: list[Hashable] | None = None,
     **roles: Unpack[JudgedRoles],
 ) -> pd.DataFrame:
     """Return a sheet of candidates to judge for the comparison of two lists.
@@ -449,22 +416,20 @@ def annotation_sheet(
     size : int, optional
         Number of candidates to judge, for example from :func:`plan_annotation`. None means all
         unjudged candidates.
-    show : list of names, optional
-        Columns to show to the judges. None shows only the index.
     **roles
         Column roles. See :func:`nbest_precision`. ``rng`` seeds the random order.
 
     Returns
     -------
     DataFrame
-        One row per candidate in random order, with the input index, the columns to show and an
-        empty gold column. Scores and lists are not shown, so judges cannot see which measure found
-        a candidate.
+        One row per candidate in random order, with the input index and an empty gold column. Join
+        the columns that judges need, but not scores, so that judges cannot see which measure found
+        a candidate: ``sheet.join(candidates[["text"]])``.
 
     Notes
     -----
-    Only candidates found in exactly one list can distinguish the measures. The sheet is a random
-    sample from the two difference regions, with equal numbers from each region if possible.
+    The sheet is a random sample from the two difference regions, whose candidates alone distinguish
+    the measures, with equal numbers from each region if possible.
 
     Examples
     --------
@@ -480,7 +445,7 @@ def annotation_sheet(
     check_frame(candidates)
     chosen = Roles.of(roles)
     chosen.check_groups()
-    sample = read_sample(candidates, roles, JudgingScheme())
+    sample = read_sample(candidates, roles)
     gold, judged = sample.gold, sample.judged
     numbered = with_columns(sample.data, {"_place": np.arange(judged.size)})
     place = numbered.columns[-1]
@@ -503,7 +468,7 @@ def annotation_sheet(
         )
     from_a = min(max(wanted - wanted // 2, wanted - sides[1].size), sides[0].size)
     rows = rng.permutation(np.concatenate([sides[0][:from_a], sides[1][: wanted - from_a]]))
-    sheet = native(candidates[list(show or [])]).iloc[rows].copy()
+    sheet = native(candidates[[]]).iloc[rows].copy()
     sheet[gold] = pd.array([pd.NA] * len(sheet), dtype="boolean")
     return sheet
 
@@ -523,8 +488,7 @@ def with_judgements(
         Candidates with a unique index.
     sheet : DataFrame
         A sheet from :func:`annotation_sheet` with a completed gold column (True and False, 1 and 0,
-        or values named in ``positive``). Missing values are ignored. To read a saved sheet with its
-        index, use ``pandas.read_csv("sheet.csv", index_col=0)``.
+        or values named in ``positive``), read with its index: ``pd.read_csv(path, index_col=0)``.
     **roles
         ``gold`` is the judgment column in both tables. ``positive`` and ``min_grade`` define which
         words or grades count as true.
@@ -608,8 +572,7 @@ def annotator_agreement(data: Data, *, level: float = 0.95, **roles: Unpack[Judg
         Candidates with a column of labels for each annotator, for example ``gold=["a1", "a2",
         "a3"]``. A label is missing if the annotator did not judge the candidate. In a Dataset, the
         gold label can have a dimension ``annotator`` instead.
-    level : float
-        Confidence level of each interval.
+    level
     **roles
         Column roles. With ``positive`` or ``min_grade``, labels are converted to true and false.
         Otherwise every value is an unordered category.
@@ -624,25 +587,18 @@ def annotator_agreement(data: Data, *, level: float = 0.95, **roles: Unpack[Judg
         (Krippendorff). Fleiss' kappa is NaN if the number of votes varies across candidates. All
         coefficients are NaN if all labels are the same.
 
-    Raises
-    ------
-    ValueError
-        If ``gold`` is not a list of several annotators.
-
     Notes
     -----
     Intervals are jackknife intervals over candidates, computed with Student's t on Fisher's z
-    scale. If fewer than 5 candidates have a label other than the most common label, a second
-    interval is computed with an extra candidate to which all annotators give the rare label. The
-    wider limits of the two intervals are reported. In simulations with 30 to 400 candidates and a
-    kappa of 0.4 to 0.8, coverage was 0.93 or more (``tests/simulations/annotators.csv``). The cost
-    is O(candidates) for each coefficient.
+    scale. If fewer than 5 candidates have a label other than the most common label, they are
+    widened by an extra candidate to which all annotators give the rare label. In simulations with
+    30 to 400 candidates and a kappa of 0.4 to 0.8, coverage was 0.93 or more
+    (``tests/simulations/annotators.csv``).
 
     References
     ----------
     J. Cohen (1960), A coefficient of agreement for nominal scales. J. L. Fleiss (1971), Measuring
-    nominal scale agreement among many raters. K. Krippendorff (2011), Computing Krippendorff's
-    alpha-reliability.
+    nominal scale agreement among many raters. K. Krippendorff (2011), Krippendorff's alpha.
 
     Examples
     --------

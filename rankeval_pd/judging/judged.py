@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, Literal, NamedTuple, Unpack, get_args
+from functools import cached_property, partial
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import pandas as pd
@@ -14,13 +14,12 @@ from rankeval_pd import doors, errors
 from rankeval_pd.decisions import PAIR, Rows
 from rankeval_pd.doors import Candidates, Data
 from rankeval_pd.lists.groups import warn_of_few
-from rankeval_pd.options import Capabilities, can, with_roles_and
+from rankeval_pd.options import Capabilities, can, with_roles
 from rankeval_pd.roles import (
     JudgedRoles,
     ListSizes,
     PartlyJudged,
     Roles,
-    are_values,
     find_gold,
     frame_column,
 )
@@ -31,7 +30,6 @@ from rankeval_pd.stats import (
     IntArray,
     Ranking,
     fisher_test,
-    silent_division,
 )
 from rankeval_pd.stats import judged as judged_sums
 from rankeval_pd.stats.judged import (
@@ -40,71 +38,12 @@ from rankeval_pd.stats.judged import (
     JudgedClusters,
     JudgedSample,
     Total,
-    windows_of,
 )
 
-# ---- The sample of partly judged data, with probabilities and strata
+# ---- The sample of partly judged data, with probabilities
 
 
-Estimator = Literal["ratio", "horvitz-thompson"]
-
-
-class JudgingScheme(NamedTuple):
-    """Store how candidates were selected for judging."""
-
-    unjudged: str = "estimate"
-    judged_with: Any = None
-    windows: Any = None  #: the last rank of each window; a sorted list once checked
-    estimator: str = "ratio"
-    level: float = 0.95
-
-    def checked(self) -> JudgingScheme:
-        """Return the checked options."""
-        errors.check_choice("unjudged", self.unjudged, get_args(PartlyJudged))
-        errors.check_choice("estimator", self.estimator, get_args(Estimator))
-        level = errors.check_share("level", self.level)
-        if self.judged_with is not None and self.windows is not None:
-            raise ValueError(
-                f"windows={self.windows!r} with judged_with: both define judging rates. Pass only"
-                " one of them."
-            )
-        if self.estimator == "horvitz-thompson" and self.judged_with is None:
-            raise ValueError(
-                "estimator='horvitz-thompson' divides by known judging probabilities. Pass"
-                " the probability column, judged_with=..., or one rate for all candidates, such as"
-                " judged_with=0.2."
-            )
-        windows = self.windows
-        if windows is not None and not isinstance(windows, Iterable):
-            windows = [windows]
-        if windows is not None:
-            windows = sorted({errors.check_count("windows", end) for end in windows})
-        return self._replace(level=level, windows=windows)
-
-    @classmethod
-    def from_keywords(
-        cls, unjudged: str, options: Mapping[str, Any]
-    ) -> tuple[JudgingScheme, dict[str, Any]]:
-        """Return the scheme and the column roles among the keywords."""
-        own = {name: options[name] for name in cls._fields if name in options}
-        roles = {name: x for name, x in options.items() if name not in own}
-        return cls(unjudged, **own), roles
-
-
-class PartlyJudgedRoles(JudgedRoles, total=False):
-    """Keywords of a scheme, and column roles."""
-
-    judged_with: Any
-    windows: int | Sequence[int] | None
-    estimator: Estimator
-    level: float
-
-
-_SCHEME = JudgingScheme()._asdict()
-del _SCHEME["unjudged"]  # a role of queries has this name
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Sample:
     """Store data with the gold label "judged and true", and who was judged."""
 
@@ -113,48 +52,28 @@ class Sample:
     gold: Hashable
     judged: BoolArray  #: (row)
     probability: FloatArray  #: (row): of being selected for judging
-    scheme: JudgingScheme
+    known: bool  #: whether the probabilities are known, or the judged are a random sample
+    unjudged: str
+    level: float
     ties: str
 
     @cached_property
     def kinds(self) -> FloatArray:
-        """Return the distinct probabilities."""
+        """Return the distinct probabilities, which are strata if they are few."""
         return np.unique(self.probability)
 
-    @cached_property
-    def design(self) -> Design:
-        """Return the design, with strata if there are few distinct probabilities."""
-        scheme, heaviest = self.scheme, 0.0
-        if scheme.judged_with is None:
-            strata = len(scheme.windows or []) + 1
-        else:
-            strata = self.kinds.size * (self.kinds.size <= MOST_STRATA)
-            heaviest = 1.0 / float(self.probability[~self.judged].min(initial=np.inf))
-        return Design(strata, scheme.unjudged, scheme.estimator, scheme.level, heaviest)
-
-    def of(
-        self,
-        candidates: Candidates,
-        n: IntArray | None = None,
-        advance: Callable[[int], object] = errors.nothing_moves,
-    ) -> Judgments:
+    def of(self, candidates: Candidates, n: IntArray | None = None) -> Judgments:
         """Return what is known about the judgments of the candidates, and the lists of interest."""
-        probability = self.probability[candidates.row]
-        if self.scheme.windows is not None:
-            ends = np.array(self.scheme.windows)
-            stratum = windows_of(candidates.score, candidates.present, ends)
-        else:
-            stratum = np.searchsorted(self.kinds, probability)
+        probability = self.probability[candidates.row][:, np.newaxis]
+        strata = self.kinds.size * (self.kinds.size <= MOST_STRATA)
         return Judgments(
             judged=self.judged[candidates.row][:, np.newaxis],
-            probability=probability[:, np.newaxis],
-            stratum=stratum[:, np.newaxis],
+            probability=probability,
+            stratum=np.searchsorted(self.kinds, probability),
             cluster=candidates.clusters,
-            design=self.design,
-            n=candidates.sizes(n),
+            design=Design(strata, self.unjudged, self.level),
             asked=n,
             ties=self.ties,
-            advance=advance,
         )
 
 
@@ -167,10 +86,8 @@ class Judgments:
     stratum: IntArray
     cluster: IntArray | None = None
     design: Design
-    n: IntArray  #: sizes of the lists
-    asked: IntArray | None  #: the requested sizes; None means every n
+    asked: IntArray | None  #: sizes of the lists; None means every n
     ties: str = "shared"
-    advance: Callable[[int], object] = errors.nothing_moves  #: moves the progress bar by some lists
 
     def arrays(self, ranking: Ranking) -> JudgedSample:
         """Return judged flags, labels, probabilities and strata of every ranking."""
@@ -188,20 +105,18 @@ class Judgments:
             warn_of_few(np.unique(part.cluster[part.sample.judged]).size)
             yield row, part
 
-    def total(self, sums: FloatArray) -> Total:
-        """Estimate the true positives in each list, one block of list sizes at a time."""
-        parts = []
-        for start in range(0, max(sums.shape[-2], 1), _TOGETHER):
-            block = sums[..., start : start + _TOGETHER, :]
-            parts.append(self.design.total(block))
-            self.advance(block[..., 0].size)
-        return Total(*(np.concatenate(x, axis=-1) for x in zip(*parts, strict=True)))
 
-
-def read_sample(data: Any, roles: Mapping[str, Any], scheme: JudgingScheme) -> Sample:
+def read_sample(
+    data: Any,
+    roles: Mapping[str, Any],
+    *,
+    unjudged: str = "estimate",
+    judged_with: Hashable = None,
+    level: float = 0.95,
+) -> Sample:
     """Return the data with the gold label "judged and true", and the sample."""
     doors.check_data(data)
-    scheme = scheme.checked()
+    level = errors.check_share("level", level)
     chosen = Roles.of(roles)
     frame = doors.with_levels(data, chosen)
     doors.refuse_each(chosen, "candidates judged in part")
@@ -210,42 +125,30 @@ def read_sample(data: Any, roles: Mapping[str, Any], scheme: JudgingScheme) -> S
     truth = doors.gold_values(
         frame_column(frame, gold, "gold"), gold, chosen.positive, chosen.min_grade
     )
-    judged = ~np.isnan(truth)
-    frame, probability = _with_probability(frame, scheme.judged_with, judged)
+    judged, probability = ~np.isnan(truth), np.ones(len(frame))
+    if judged_with is not None:
+        column = frame_column(frame, judged_with, "judged_with")
+        probability = column.to_numpy(dtype=float, na_value=np.nan)
+        _check_probability(probability, judged)
+        frame = frame.drop(columns=judged_with)
     frame = frame.copy()
     frame[gold] = truth == 1.0
     settled = replace(chosen, gold=gold, agreement="majority", positive=None, min_grade=None)
-    kept = {name: getattr(settled, name) for name in (*roles, "gold")}
-    return Sample(frame, kept, gold, judged, probability, scheme, chosen.ties)
+    return Sample(
+        data=frame,
+        roles={name: getattr(settled, name) for name in (*roles, "gold")},
+        gold=gold,
+        judged=judged,
+        probability=probability,
+        known=judged_with is not None,
+        unjudged=unjudged,
+        level=level,
+        ties=chosen.ties,
+    )
 
 
-def _with_probability(
-    data: pd.DataFrame, rate: Any, judged: BoolArray
-) -> tuple[pd.DataFrame, FloatArray]:
-    """Separate the probabilities from the data, and check them."""
-    if rate is None:
-        return data, np.ones(len(data))
-    if isinstance(rate, int | float | np.integer | np.floating) and not isinstance(rate, bool):
-        probability = np.full(len(data), errors.check_share("judged_with", rate, one=True))
-    elif are_values(rate):
-        if isinstance(rate, pd.Series) and rate.index.is_unique:
-            rate = rate.reindex(data.index)
-        if np.ndim(rate) != 1:
-            raise ValueError(
-                f"judged_with has values of shape {np.shape(rate)}: pass one probability per "
-                "candidate, or the name of a column."
-            )
-        probability = np.asarray(rate, dtype=float)
-    elif not isinstance(rate, Hashable) or rate not in data.columns:
-        raise errors.unknown_name("judged_with", rate, data.columns)
-    else:
-        column = frame_column(data, rate, "judged_with")
-        data, probability = data.drop(columns=rate), column.to_numpy(dtype=float, na_value=np.nan)
-    if probability.size != judged.size:
-        raise ValueError(
-            f"judged_with has values of shape {probability.shape} for {judged.size}"
-            " candidates: pass one value per candidate, the name of a column, or one rate for all."
-        )
+def _check_probability(probability: FloatArray, judged: BoolArray) -> None:
+    """Raise a ValueError for candidates that could not be judged, or should have been."""
     wrong = ~((probability > 0.0) & (probability <= 1.0))
     if wrong.any():
         raise ValueError(
@@ -258,20 +161,13 @@ def _with_probability(
             f"judged_with: {int(sure.sum())} candidates with judging probability 1 have no"
             " judgment. Judge these candidates, or pass the true probabilities."
         )
-    return data, probability
 
 
 def check_frame(candidates: object) -> None:
     """Raise a TypeError unless the candidates are a DataFrame."""
-    if hasattr(candidates, "data_vars"):
-        raise TypeError(
-            "candidates is a Dataset, but plans and sheets need a DataFrame with one row per "
-            "candidate. Convert the Dataset: data.to_dataframe().reset_index()."
-        )
     if not isinstance(candidates, pd.DataFrame):
-        raise errors.no_table(
-            "candidates", candidates, "a pandas DataFrame with one row per candidate"
-        )
+        wanted = "a pandas DataFrame with one row per candidate"
+        raise errors.no_table("candidates", candidates, wanted)
 
 
 def counts_of(sums: FloatArray) -> IntArray:
@@ -282,8 +178,6 @@ def counts_of(sums: FloatArray) -> IntArray:
 # ---- Test whether the judged candidates in a list are a random sample
 
 _LEVEL = 1e-3  # joint level for all 2x2 tables in a call
-_REFUSED = 1e-6  # level at which nonrandom samples raise an error
-_NEAR = 2.5  # in standard deviations; tables closer to the mean cannot be significant
 _LISTS = 8  # largest number of list sizes to test
 _TOPS = (2, 10)  # the top half and the top tenth of a list
 
@@ -296,43 +190,27 @@ class _Table(NamedTuple):
     counts: IntArray
     n: int
 
-    def p_values(self) -> AnyArray:
-        """Return Fisher's p-value for tables far from the mean, and 1 for other tables."""
-        judged, size, judged_else, size_else = self.counts
-        total, drawn = size + size_else, judged + judged_else
-        with silent_division():
-            share = size / total
-            spread = drawn * share * (1 - share) * (total - drawn) / (total - 1)
-            far = np.abs(judged - drawn * share) / np.sqrt(spread) > _NEAR
-        result = np.ones(size.shape)
-        if far.any():
-            judged, size, judged_else, size_else = self.counts[:, far]
-            test = fisher_test(judged, size, judged_else, size_else, "two-sided")
-            result[far] = test.p_value
-        return result
-
 
 def warn_if_chosen(
     sample: Sample,
     candidates: Candidates,
-    n: IntArray | None,
+    n: IntArray,
     *,
     rest: bool = False,
     regions: bool = False,
 ) -> None:
     """Warn if judged candidates are clearly not a random sample of lists, or of regions.
 
-    Samples with a judging scheme and sampled groups are not tested. For average precision, n is
-    None, and strong evidence against randomness raises a ValueError.
+    Samples with known probabilities and sampled groups are not tested.
     """
-    known = (sample.scheme.judged_with, sample.scheme.windows, sample.roles.get("groups"))
-    if sample.scheme.unjudged != "estimate" or any(x is not None for x in known):
+    drawn = sample.known or sample.roles.get("groups") is not None
+    if drawn or sample.unjudged != "estimate":
         return
     if sample.judged.all() or not candidates.measures:
         return
     judged = sample.judged[candidates.row][:, np.newaxis] & candidates.present
     tables = [*_region_tables(candidates, judged, n, rest=rest, regions=regions)]
-    tests = [table.p_values() for table in tables]
+    tests = [fisher_test(*table.counts, "two-sided").p_value for table in tables]
     number = sum(p.size for p in tests)
     smallest = [float(p.min(initial=1.0)) for p in tests]
     if not smallest or min(smallest) * number >= _LEVEL:
@@ -348,27 +226,23 @@ def warn_if_chosen(
     if regions:
         where = f"the candidates found only in the list of {own!r}"
         do = "judge a random sheet (annotation_sheet)"
-    message = (
+    errors.warn(
         f"The judged candidates are not a random sample of {where} at n = {table.n}: {in_part} of"
         f" {size} candidates {part} are judged, compared with {other} of the other {left}."
-        f" Estimates can be far off: {do}, or pass windows=[...], judged_with=... or"
-        " unjudged='bounds'."
+        f" Estimates can be far off: {do}, or pass judged_with=... or unjudged='bounds'."
     )
-    if n is None and min(smallest) * number < _REFUSED:
-        raise ValueError(message)
-    errors.warn(message)
 
 
 def _region_tables(
-    candidates: Candidates, judged: BoolArray, n: IntArray | None, *, rest: bool, regions: bool
+    candidates: Candidates, judged: BoolArray, n: IntArray, *, rest: bool, regions: bool
 ) -> Iterator[_Table]:
     """Yield tables that compare top and lower ranks, or shared and other candidates."""
     present, rank = candidates.present, candidates.rankings().ranks
     whole = int(present.sum(axis=-1).max(initial=0))
-    sizes = np.array([whole]) if n is None else n[n <= whole]
+    sizes = n[n <= whole]
     if sizes.size > _LISTS:
         sizes = sizes[np.unique(np.geomspace(1, sizes.size, _LISTS).astype(int)) - 1]
-    if not rest and n is not None:  # do not test candidates below the longest list
+    if not rest:  # do not test candidates below the longest list
         near = (rank <= sizes.max(initial=0)).reshape(-1, rank.shape[-1]).any(axis=0)
         judged, present, rank = judged[..., near], present[..., near], rank[..., near]
     for size in sizes.tolist():
@@ -394,14 +268,17 @@ def _region_tables(
 
 # ---- Estimate results for partly judged rankings, using sums over lists
 
-_TOGETHER = 20_000  # number of lists between progress bar updates
-
 
 def judged_list_columns(
-    ranking: Ranking, judgments: Judgments, quantity: str
+    ranking: Ranking,
+    _: Candidates | None,
+    *,
+    n: IntArray,
+    judgments: Judgments,
+    quantity: str,
 ) -> dict[str, AnyArray]:
     """Return the columns (..., n) for the precision or recall of lists."""
-    design, n, ranks, eligible = judgments.design, judgments.n, ranking.ranks, ranking.eligible
+    design, ranks, eligible = judgments.design, ranking.ranks, ranking.eligible
     lists = ranking.nbest(judgments.asked, judgments.ties)
     sample = judgments.arrays(ranking)
     inside, whole = [], []
@@ -410,7 +287,7 @@ def judged_list_columns(
         inside.append(judged_sums.up_to(parts, ranks[row], eligible[row], n))
         whole.append(parts[ranking.present[row]].sum(axis=0))
     sums = _stacked(inside, ranks)
-    positives = judgments.total(sums)
+    positives = design.total(sums)
     size, judged, tp = counts_of(sums)
     if quantity == "recall":
         outside = _stacked(whole, ranks)[..., np.newaxis, :] - sums
@@ -446,9 +323,11 @@ def _stacked(sums: Sequence[FloatArray], ranks: IntArray) -> FloatArray:
     return np.reshape(sums, (*ranks.shape[:-1], *sums[0].shape))
 
 
-def region_columns(of_a: Ranking, of_b: Ranking, judgments: Judgments) -> dict[str, AnyArray]:
+def region_columns(
+    of_a: Ranking, of_b: Ranking, judgments: Judgments, n: IntArray
+) -> dict[str, AnyArray]:
     """Return the columns (..., n) for the difference regions of two rankings."""
-    design, n, sides = judgments.design, judgments.n, (of_a, of_b)
+    design, sides = judgments.design, (of_a, of_b)
     exists = n <= of_a.here[..., np.newaxis]
     if judgments.ties != "shared":
         for side in sides:
@@ -462,7 +341,7 @@ def region_columns(of_a: Ranking, of_b: Ranking, judgments: Judgments) -> dict[s
         sums.append(np.array([in_each[0] - shared, in_each[1] - shared, shared]))
     only_a, only_b, both = np.moveaxis(_stacked(sums, of_a.ranks), -3, 0)
     regions = only_a, only_b
-    a, b = (judgments.total(region) for region in regions)
+    a, b = (design.total(region) for region in regions)
     (least_a, most_a), (least_b, most_b) = (judged_sums.possible_totals(x) for x in regions)
     for row, part in judgments.clusters(of_a):
         lists = [(side.ranks[row], side.eligible[row]) for side in sides]
@@ -519,43 +398,33 @@ _DIFFERENCE_COLUMNS = (
     quantity="precision",
     interval="hypergeometric",
 )
-@with_roles_and(_SCHEME)
+@with_roles
 def judged_precision(
     data: Data,
     n: ListSizes,
     *,
     unjudged: PartlyJudged = "estimate",
-    **options: Unpack[PartlyJudgedRoles],
+    judged_with: Hashable = None,
+    level: float = 0.95,
+    **roles: Unpack[JudgedRoles],
 ) -> Data:
     """Return the precision of partly judged n-best lists.
 
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label. Unjudged candidates have a
-        missing label. In a Dataset, entries with neither a label nor a score are padding.
+        Candidates. Unjudged candidates have a missing gold label. In a Dataset, entries with
+        neither a label nor a score are padding.
     n : int, sequence of int, range or None
         Sizes of the lists. The default is every n, or a grid of sizes as in :func:`precision_band`.
     unjudged
         "estimate" assumes that the judged candidates are a random sample. "bounds" makes no
         assumption. The lower limit counts all unjudged candidates as false positives, and the upper
         limit counts all of them as true positives.
-    judged_with : name, float or values, optional
-        Probability that each candidate was selected for judging: a column, Series or array, or one
-        number for all candidates. By default, the judged candidates are treated as a random sample
-        from each list.
-    windows : int or sequence of int, optional
-        Ranks at which windows end, as an alternative to ``judged_with``. With ``[100, 500]``,
-        judging rates are estimated separately for candidates whose best rank across measures is 1
-        to 100, 101 to 500, or above 500.
-    estimator
-        "ratio" uses the proportion of true positives among judged candidates, within each window or
-        group with equal probabilities. "horvitz-thompson" divides the sum of inverse probabilities
-        by n and requires ``judged_with``. The Horvitz-Thompson estimate is unbiased but more
-        variable, and can exceed 1. The limits allow for a true positive with the smallest
-        probability, so small probabilities give wide limits.
-    level : float
-        Confidence level of the interval for "estimate".
+    judged_with : name, optional
+        Column with the probability that each candidate was selected for judging. By default, the
+        judged candidates are treated as a random sample from each list.
+    level
     **roles
         Column roles. See :func:`nbest_precision`.
 
@@ -563,17 +432,11 @@ def judged_precision(
     -------
     DataFrame or Dataset
         One row per measure and n (Dataset: dimensions measure and n): ``measure``, ``n``,
-        ``n_judged`` and ``tp_judged``: judged candidates and judged true positives in the list;
         ``precision``: the estimate, or NaN without judged candidates; ``ci_low``, ``ci_high``:
         limits for the precision of the whole list, always within the limits from "bounds";
-        ``tied``: excluded candidates tied with the last candidate; ``n_unjudged``: unjudged
-        candidates in the list.
-
-    Raises
-    ------
-    ValueError, TypeError, KeyError
-        If a column for a role is missing, a probability is not in (0, 1], or a candidate with
-        probability 1 is not judged.
+        ``n_judged`` and ``n_unjudged``: judged and unjudged candidates in the list.
+        ``details=True`` adds ``tp_judged``: judged true positives; ``tied``: excluded candidates
+        tied with the last candidate.
 
     Notes
     -----
@@ -582,18 +445,17 @@ def judged_precision(
     reflects missing judgments, not the variation between samples of candidates. Do not drop
     unjudged candidates, because dropping them changes the rankings.
 
-    With up to 12 windows or distinct probabilities, the exact intervals for the parts are combined
-    (MOVER, Zou and Donner 2008). For a part without judgments, the estimate comes from the other
-    parts, and the limits are 0 and 1. With more than 12 probabilities, judgments are weighted by
-    inverse probabilities. In this case the interval is Clopper and Pearson's for the effective
-    number of judgments (Korn and Graubard 1998). For the Horvitz-Thompson estimator, gamma limits
-    are used (Fay and Feuer 1997). A random sample from all the data or from a pool of lists is
-    random in each list. Sheets from :func:`annotation_sheet` are not random samples from the lists
-    because shared candidates are excluded. Use :func:`judged_difference` for such sheets. For
-    in-memory data with at most eight list sizes, Fisher's tests compare judging rates between the
-    top and the rest of each list, and between shared and other candidates. A
-    :class:`RankevalWarning` reports samples that are not random, at a joint level of 0.001. The
-    tests do not detect small nonrandom samples. The cost is ranking plus a search over the counts.
+    The estimate is the proportion of true positives among judged candidates with equal
+    probabilities. With up to 12 distinct probabilities, the exact intervals for the parts are
+    combined (MOVER, Zou and Donner 2008). For a part without judgments, the estimate comes from the
+    other parts, and the limits are 0 and 1. With more than 12 probabilities, judgments are weighted
+    by inverse probabilities, and the interval is Clopper and Pearson's for the effective number of
+    judgments (Korn and Graubard 1998).
+
+    Sheets from :func:`annotation_sheet` exclude shared candidates, so they are not random samples
+    from the lists: use :func:`judged_difference`. For at most eight list sizes, Fisher's tests
+    compare judging rates between the top and the rest of each list, and between shared and other
+    candidates. A warning reports samples that are not random, at a joint level of 0.001.
 
     With ``groups``, whole groups such as documents must be sampled for judging. The variance is
     computed from the totals for judged groups, and is 0 if every candidate is judged. In a partly
@@ -603,8 +465,6 @@ def judged_precision(
     References
     ----------
     J. P. Buonaccorsi (1987), A note on confidence intervals for proportions in finite populations.
-    D. G. Horvitz and D. J. Thompson (1952), A generalization of sampling without replacement from
-    a finite universe.
 
     Examples
     --------
@@ -617,7 +477,8 @@ def judged_precision(
     0    good  100   0.566667    0.41     0.71        30          70
     1    fair  100   0.312500    0.19     0.46        32          68
     """
-    return _judged_lists(data, n, unjudged, options, "precision", can(judged_precision))
+    how: Any = {"unjudged": unjudged, "judged_with": judged_with, "level": level}
+    return _judged_lists(data, n, roles, can(judged_precision), **how)
 
 
 @Capabilities(
@@ -628,21 +489,23 @@ def judged_precision(
     quantity="recall",
     interval="mover",
 )
-@with_roles_and(_SCHEME)
+@with_roles
 def judged_recall(
     data: Data,
     n: ListSizes,
     *,
     unjudged: PartlyJudged = "estimate",
-    **options: Unpack[PartlyJudgedRoles],
+    judged_with: Hashable = None,
+    level: float = 0.95,
+    **roles: Unpack[JudgedRoles],
 ) -> Data:
     """Return the recall of partly judged n-best lists.
 
     Parameters
     ----------
-    data, n, unjudged, judged_with, windows, estimator, level, **roles
-        As in :func:`judged_precision`. Without ``judged_with`` and ``windows``, judged candidates
-        are assumed to be random samples from inside and outside the list.
+    data, n, unjudged, judged_with, level, **roles
+        As in :func:`judged_precision`. Without ``judged_with``, judged candidates are assumed to be
+        random samples from inside and outside the list.
 
     Returns
     -------
@@ -652,10 +515,8 @@ def judged_recall(
 
     Notes
     -----
-    With T true positives inside the list and U true positives outside, recall is T / (T + U). T and
-    U are estimated from the judged candidates. The limits are the values r for which a combined
-    interval for (1 - r) T - r U ends at 0 (Donner and Zou 2012). As in :func:`judged_precision`, a
-    warning reports samples that are clearly not random.
+    With T true positives inside the list and U outside, recall is T / (T + U). The limits are the
+    values r for which a combined interval for (1 - r) T - r U ends at 0 (Donner and Zou 2012).
 
     Examples
     --------
@@ -667,7 +528,8 @@ def judged_recall(
       measure    n    recall    ci_low   ci_high  n_judged  n_unjudged
     0    good  100  0.588885  0.447553  0.711724        30          70
     """
-    return _judged_lists(data, n, unjudged, options, "recall", can(judged_recall))
+    how: Any = {"unjudged": unjudged, "judged_with": judged_with, "level": level}
+    return _judged_lists(data, n, roles, can(judged_recall), **how)
 
 
 @Capabilities(
@@ -678,7 +540,7 @@ def judged_recall(
     quantity="precision",
     interval="mover",
 )
-@with_roles_and(_SCHEME)
+@with_roles
 def judged_difference(
     data: Data,
     a: Hashable,
@@ -686,16 +548,17 @@ def judged_difference(
     n: ListSizes,
     *,
     unjudged: PartlyJudged = "estimate",
-    **options: Unpack[PartlyJudgedRoles],
+    judged_with: Hashable = None,
+    level: float = 0.95,
+    **roles: Unpack[JudgedRoles],
 ) -> Data:
     """Return the difference in precision between two partly judged lists.
 
     Parameters
     ----------
-    data, unjudged, judged_with, windows, estimator, level, **roles
-        As in :func:`judged_precision`. Without ``judged_with`` and ``windows``, judged candidates
-        are assumed to be a random sample from each difference region. Windows use the ranks from a
-        and b.
+    data, unjudged, judged_with, level, **roles
+        As in :func:`judged_precision`. Without ``judged_with``, judged candidates are assumed to be
+        a random sample from each difference region.
     a, b : names of measures
     n : int, sequence of int, range or None
         Sizes of the lists. None means every n.
@@ -704,24 +567,24 @@ def judged_difference(
     -------
     DataFrame or Dataset
         One row per n (Dataset: dimensions pair and n): ``measure_a``, ``measure_b``, ``n``;
-        ``n_only``: candidates in each difference region; ``n_judged_a``, ``n_judged_b``,
-        ``tp_judged_a``, ``tp_judged_b``: judged candidates and judged true positives in each
-        region; ``difference``: difference in precision between the lists, or NaN if a region has no
-        judged candidates; ``ci_low``, ``ci_high``; ``cuts_tie``: whether a list excludes candidates
-        with the list's last score; ``n_judged``, ``n_unjudged``: total counts in the two regions.
+        ``difference``: difference in precision between the lists, or NaN if a region has no judged
+        candidates; ``ci_low``, ``ci_high``; ``n_judged``, ``n_unjudged``: counts in the two
+        difference regions. ``details=True`` adds ``n_only``: candidates in each region;
+        ``n_judged_a``, ``n_judged_b``, ``tp_judged_a``, ``tp_judged_b``: judged candidates and
+        judged true positives in each region; ``cuts_tie``: whether a list excludes candidates with
+        the list's last score.
 
     Notes
     -----
     With T_a and T_b true positives in the difference regions, the difference is (T_a - T_b) / n.
-    T_a and T_b are estimated from the judged candidates in the regions. The interval combines the
-    exact intervals for T_a and T_b (MOVER, Zou and Donner 2008). The interval reflects only the
-    unjudged candidates, and shrinks to a point once all candidates are judged. To generalize to
-    other samples, use Fisher's test as in :func:`plan_annotation`. If the judging rate is constant
-    within each region, ``compare_for(tp_judged_a, n_judged_a, tp_judged_b, n_judged_b, overlap=0)``
-    returns the p-value. Fisher's test can be nonsignificant even if the interval excludes 0. As in
-    :func:`judged_precision`, a :class:`RankevalWarning` reports judged candidates that are clearly
-    not a random sample. In simulations with a fifth of Evert's data judged, intervals for
-    differences had at least the nominal coverage (``tests/simulations/partly_judged.csv``).
+    The interval combines the exact intervals for T_a and T_b (MOVER, Zou and Donner 2008). It
+    reflects only the unjudged candidates, and shrinks to a point once all candidates are judged. To
+    generalize to other samples, use Fisher's test as in :func:`plan_annotation`: if the judging
+    rate is constant within each region, ``compare_for(tp_judged_a, n_judged_a, tp_judged_b,
+    n_judged_b, overlap=0)`` returns the p-value. As in :func:`judged_precision`, a warning reports
+    judged candidates that are clearly not a random sample. In simulations with a fifth of Evert's
+    data judged, intervals for differences had at least the nominal coverage
+    (``tests/simulations/partly_judged.csv``).
 
     Examples
     --------
@@ -733,65 +596,63 @@ def judged_difference(
       measure_a measure_b    n  difference    ci_low   ci_high  n_judged  n_unjudged
     0      good      fair  100    0.241579  0.077623  0.374333        40          86
     """
-    (scheme, roles), sizes = JudgingScheme.from_keywords(unjudged, options), doors.check_n(n)
-    sample = read_sample(data, doors.only_pair(data, a, b, roles, one=True), scheme)
+    how: Any = {"unjudged": unjudged, "judged_with": judged_with, "level": level}
+    sample = read_sample(data, doors.only_pair(data, a, b, roles, one=True), **how)
+    question = partial(_rows_of_regions, sample=sample, pair=(a, b))
+    columns, able = _DIFFERENCE_COLUMNS, can(judged_difference)
+    return _judged(data, sample, doors.check_n(n), question, columns, able)
 
-    def question(candidates: Candidates, n: IntArray | None) -> Rows:
-        candidates, lists = candidates.in_order(), candidates.sizes(n)
-        warn_if_chosen(sample, candidates, lists, regions=True)
-        [sides] = candidates.sides([(a, b)])
-        present = candidates.present[:, sides]
-        both = present[:, :1] & present[:, 1:]
-        of_a, of_b = (candidates.rankings([side]).among(both) for side in sides.tolist())
-        total = 2 * lists.size * len(candidates.group)
-        with errors.progress_bar(total=total, what="lists judged in part", unit="lists") as advance:
-            columns = region_columns(of_a, of_b, sample.of(candidates, n, advance))
-        table = doors.rows_of(columns, candidates, PAIR, [0], {"n": lists})
-        return doors.with_pairs(table, candidates, [(a, b)], "two-sided")
 
-    able = can(judged_difference)
-    return _sample_table(data, sample, question, _DIFFERENCE_COLUMNS, able, n=sizes)
+def _rows_of_regions(
+    candidates: Candidates, n: IntArray | None, *, sample: Sample, pair: tuple[Hashable, Hashable]
+) -> Rows:
+    """Estimate the difference between two lists."""
+    candidates, lists = candidates.in_order(), candidates.sizes(n)
+    warn_if_chosen(sample, candidates, lists, regions=True)
+    [sides] = candidates.sides([pair])
+    present = candidates.present[:, sides]
+    both = present[:, :1] & present[:, 1:]
+    of_a, of_b = (candidates.rankings([side]).among(both) for side in sides.tolist())
+    columns = region_columns(of_a, of_b, sample.of(candidates, n), lists)
+    table = doors.rows_of(columns, candidates, PAIR, [0], {"n": lists})
+    return doors.with_pairs(table, candidates, [pair], "two-sided")
+
+
+def _rows_of_judged_lists(
+    candidates: Candidates,
+    n: IntArray | None,
+    *,
+    sample: Sample,
+    quantity: str,
+    sizes: doors.Sizes,
+) -> doors.Answer:
+    """Estimate the precision or recall of lists for every measure."""
+    few, facts = doors.few_or(sizes, candidates.sizes(n))
+    candidates, lists = candidates.in_order(), candidates.sizes(few)
+    warn_if_chosen(sample, candidates, lists, rest=quantity == "recall")
+    how: Any = {"judgments": sample.of(candidates, few), "quantity": quantity}
+    return doors.measure_rows(candidates, lists, judged_list_columns, **how), facts
 
 
 def _judged_lists(
-    data: Data,
-    n: ListSizes,
-    unjudged: str,
-    options: Mapping[str, Any],
-    quantity: str,
-    able: Capabilities,
+    data: Data, n: ListSizes, roles: Mapping[str, Any], able: Capabilities, **how: Any
 ) -> Data:
     """Estimate the precision or recall of lists for every measure."""
-    (scheme, roles), sizes = JudgingScheme.from_keywords(unjudged, options), doors.check_n(n)
-    sample = read_sample(data, roles, scheme)
-
-    def question(candidates: Candidates, n: IntArray | None) -> doors.Answer:
-        few, facts = doors.few_or(sizes, candidates.sizes(n))
-        candidates, lists = candidates.in_order(), candidates.sizes(few)
-        warn_if_chosen(sample, candidates, lists, rest=quantity == "recall")
-        total = len(candidates.group) * len(candidates.measures) * lists.size
-        with errors.progress_bar(total=total, what="lists judged in part", unit="lists") as advance:
-            judgments = sample.of(candidates, few, advance)
-            rows = doors.measure_rows(
-                candidates, lists, lambda x, _, n: judged_list_columns(x, judgments, quantity)
-            )
-        return rows, facts
-
-    columns = _LIST_COLUMNS.format(quantity)
-    return _sample_table(data, sample, question, columns, able, n=sizes)
+    sample, quantity, sizes = read_sample(data, roles, **how), able.quantity, doors.check_n(n)
+    question = partial(_rows_of_judged_lists, sample=sample, quantity=quantity, sizes=sizes)
+    return _judged(data, sample, sizes, question, _LIST_COLUMNS.format(quantity), able)
 
 
-def _sample_table(
+def _judged(
     data: Data,
     sample: Sample,
+    n: doors.Sizes,
     question: doors.RankingQuestion,
     columns: str,
     able: Capabilities,
-    n: doors.Sizes = None,
 ) -> Data:
-    """Ask the question for a sample, and note the scheme in ``attrs``."""
+    """Ask the question for a sample, and note what was assumed in ``attrs``."""
+    attrs, names = {"unjudged": sample.unjudged, "level": sample.level}, columns.split()
     with errors.hushed(f"gold={sample.gold!r}"):  # equal labels are valid in samples
-        attrs = {x: getattr(sample.scheme, x) for x in ("unjudged", "estimator", "level")}
-        names = columns.split()
         table = doors.tabulate(sample.data, sample.roles, question, names, able, n=n, attrs=attrs)
     return doors.above_door(table, data)

@@ -216,6 +216,9 @@ _TESTS = {  # the tests of each quantity, the default first
     rankings="Is A better than B?",
     ends=True,
     short="measure_a measure_b n_a n_b difference ci_low ci_high p_value p_adjusted better",
+    details="precision_a precision_b recall_a recall_b specificity_a specificity_b npv_a npv_b"
+    " overlap n_only_a n_only_b tp_only_a tp_only_b odds_ratio p_mid significant leaning"
+    " ci_low_alone ci_high_alone",
     layout="pair cut",
     quantity="precision",
 )

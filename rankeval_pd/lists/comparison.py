@@ -32,7 +32,7 @@ from rankeval_pd.lists.groups import (
 )
 from rankeval_pd.lists.precision import LEAST, difference_margins, intervals_read
 from rankeval_pd.lists.recall import precision_as
-from rankeval_pd.lists.regions import OF_MEANS, REGION_COLUMNS, Comparison, Drawing
+from rankeval_pd.lists.regions import OF_MEANS, REGION_COLUMNS, Comparison
 from rankeval_pd.options import Capabilities, can, with_roles
 from rankeval_pd.roles import (
     ANNOTATOR,
@@ -507,19 +507,19 @@ def _rows_of_lists(candidates: Candidates, n: IntArray | None, *, how: Compariso
     pairs = doors.pair_names(candidates.measures, how.a, how.b)
     tests, facts = how.family(candidates, pairs, n)
     total, what, unit = len(pairs) * len(candidates.group), "comparing lists", "pairs"
-    drawing: Drawing | None = None
-    draws = most = 0
+    drawing: dict[str, Any] = {}
     if how.swapped:
         if how.adjust_over != "group":
             tests *= max(1, candidates.n_groups)
         draws = most = decisions.enough_draws(tests, how)
         if how.n_resamples is None and sizes.size <= FEW:
             most *= MORE
+        drawing = {"tests": [tests], "n_resamples": draws, "most": most}
         total, what, unit = total * draws, "swapping labels", "draws"
     parts = []
     with errors.progress_bar(total=total, what=what, unit=unit) as advance:
         if how.swapped:  # the bar counts draws, not pairs
-            drawing = Drawing.of(how, tests, n_resamples=draws, most=most, advance=advance)
+            drawing["advance"] = advance
             advance = errors.nothing_moves
         for lists in doors.pair_lists(candidates, pairs, n, how.ties):
             if how.test == "expected":
@@ -561,7 +561,7 @@ def _columns_of_pairs(how: Comparison, p_values: tuple[str, ...], *extra: str) -
 
 
 def _region_columns(
-    lists: PairRanks, n: IntArray, *, how: Comparison, drawing: Drawing | None
+    lists: PairRanks, n: IntArray, *, how: Comparison, drawing: Mapping[str, Any]
 ) -> dict[str, AnyArray]:
     """Return the columns (group, pair, n) for the two lists of each pair, but not exact tests."""
     r = stats.nbest_regions(lists.a.ranks, lists.b.ranks, lists.a.gold, n)
@@ -602,8 +602,8 @@ def _region_columns(
                     large & lists.exists,
                     "difference of the n-best lists",
                 )
-    if drawing is not None:
-        names = (*regions.SWAP_COLUMNS, *P_ENDS)
+    if how.swapped:
+        names = ("p_value", "p_swaps", "drawn", "margin", *P_ENDS)
         compute = partial(_swaps_of_pair, lists, n, cut, how=how, drawing=drawing)
         columns |= in_rows(lists.exists, names, compute)
     # at both ends over tie orders; without a tie, they equal the difference, and p-values are NaN
@@ -635,7 +635,7 @@ def _swaps_of_pair(
     there: BoolArray,
     *,
     how: Comparison,
-    drawing: Drawing,
+    drawing: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return swap p-values for each n and for all n, swap counts, and band margins.
 
@@ -644,23 +644,24 @@ def _swaps_of_pair(
     pair, sizes, ends = ListPair.of(lists, row), n[there], None
     if (cut[row] & there).any():
         ends = regions.of_pair(lists, row, sizes).ends().statistics()
-    found = stats.decided_swap_tests(
-        *pair[:3], sizes, how.alternative, pair.keys, ends=ends, **drawing.swaps
-    )
-    each = drawing.swaps["each"]
-    p_swaps = found.alone if each else found.together
+    each = how.adjust_over == "n"
+    own = {"alpha": how.alpha, "seed": how.seed, "each": each, "ends": ends}
+    found = stats.decided_swap_tests(*pair[:3], sizes, how.alternative, pair.keys, **own, **drawing)
+    p_swaps, of_ends = found.together, found.ends[1]
+    if each:
+        p_swaps, of_ends = found.alone, found.ends[0]
     p_low, p_high = p_swaps, p_swaps
     if ends is not None:
-        p_low, p_high = found.ends[0 if each else 1]
+        p_low, p_high = of_ends
     margin: FloatArray | float = np.nan
     if intervals_read():
+        share = (1.0 - how.level) / drawing["tests"][0]  # Bonferroni
+        if how.alternative != "two-sided":
+            share = min(2.0 * share, 0.999)
+        level = 1.0 - share
+        draws = max(drawing["n_resamples"], stats.draws_needed(level))
         margin = difference_margins(
-            pair,
-            sizes,
-            [drawing.level],
-            each=each,
-            n_resamples=max(drawing.swaps["n_resamples"], stats.draws_needed(drawing.level)),
-            seed=how.seed,
+            pair, sizes, [level], each=each, n_resamples=draws, seed=how.seed
         )[0]
     return {
         "p_value": found.alone,

@@ -36,7 +36,6 @@ VERDICT = tuple(
     "value ci_low ci_high rank_low rank_high difference difference_low difference_high "
     "p_adjusted tied_for_best better_than_chance".split()
 )
-PAIRS = ("value_a", "value_b", "difference", "p_value", "p_adjusted")
 KINDS = ("ap", "roc")
 OVER_EACH = ("n", "group")
 
@@ -288,7 +287,7 @@ def area_tests(task: RankingTask) -> tuple[dict[str, AnyArray], dict[str, FloatA
         given = value, areas.corrected, own.error, own.least_freedom, own.positive
         limits = partial(early.ap_limits, *given)
         above = value > areas.chance
-        by = spread_of(placed, clusters, warned="", alone=True)
+        by = spread_of(placed, clusters, warned=False, alone=True)
     for ending, level in task.levels.items():
         columns[f"ci_low{ending}"], columns[f"ci_high{ending}"] = limits(level)
     tests = ranks.of_influences(
@@ -320,7 +319,7 @@ def area_tests(task: RankingTask) -> tuple[dict[str, AnyArray], dict[str, FloatA
     heads=True,
     clusters=True,
     short="measure n value ci_low ci_high rank_low rank_high letters",
-    details="rank tied_for_best tied undecided ci_low_alone ci_high_alone",
+    details="rank tied_for_best tied ci_low_alone ci_high_alone",
     layout="measure n",
     interval="clopper-pearson",
 )
@@ -418,7 +417,7 @@ def ranked(
         if how.adjust is not None:
             names += ["difference_low_alone", "difference_high_alone"]
     names += ["ci_low_alone", "ci_high_alone"]
-    table = doors.below_door(_rank_table(data, how, roles, _rows_of_ranks, names))
+    table = doors.below_door(_rank_table(data, how, roles, names))
     deciding = table.attrs.pop(_DECIDING, [])
     if deciding:
         decisions.warn_of_rows(deciding, len(deciding))
@@ -458,39 +457,10 @@ def _rows_of_ranks(
     return doors.rows_of(table, candidates, "measure", numbers, {"n": task.sizes}), facts
 
 
-def pairs_tested(data: Data, how: RankOptions, roles: Mapping[str, Any]) -> Data:
-    """Return the pairwise tests for the ranks, with one row per pair and n."""
-    columns = ["measure_a", "measure_b", "n", *PAIRS]
-    if how.adjust is None:
-        columns = columns[:-1]
-    return _rank_table(data, how, roles, _rows_of_tests, columns)
-
-
-def _rows_of_tests(
-    candidates: Candidates, n: IntArray | None, *, how: RankOptions, chosen: Roles
-) -> Answer:
-    """Return one row per pair and n, and facts for the record."""
-    pairs = doors.pair_names(candidates.measures, None, None)
-    task, table, tests, facts = _all_pair_tests(candidates, n, how, chosen)
-    a, b = stats.all_pairs(len(candidates.measures))
-    columns: dict[str, AnyArray] = {
-        "value_a": table["value"][:, a],
-        "value_b": table["value"][:, b],
-        "difference": tests["difference"],
-        "p_value": tests["p_value"],
-        "p_adjusted": decisions.adjusted_tests(tests, how, stands=task.stands).p_adjusted,
-    }
-    if "exists" in table:
-        columns["exists"] = table["exists"][:, a] & table["exists"][:, b]
-    rows = doors.rows_of(columns, candidates, decisions.PAIR, range(len(pairs)), {"n": task.sizes})
-    return doors.with_pairs(rows, candidates, pairs, "two-sided"), facts
-
-
 def _rank_table(
     data: Data,
     how: RankOptions,
     roles: Mapping[str, Any],
-    question: Callable[..., Answer],
     columns: Sequence[str],
 ) -> Data:
     """Return the table for all groups, without n for areas."""
@@ -505,7 +475,7 @@ def _rank_table(
     return doors.tabulate(
         data,
         roles,
-        partial(question, how=how, chosen=chosen),
+        partial(_rows_of_ranks, how=how, chosen=chosen),
         [name for name in columns if over_n or name != "n"],
         can(measure_ranks, any_ties=not over_n or means, heads=over_n and not means),
         n=how.n,

@@ -97,7 +97,7 @@ def _region_of(
     refuse_taken(_ADDED, data.columns, "columns=")
     groups = doors.read_frame(data, chosen)
     doors.check_not_above(sizes, groups.largest, groups.whole)
-    parts = [_only_one_list(part, a, b, sizes, chosen.ties) for part in doors.stacks(groups)]
+    parts = [_only_one_list(part, sizes, chosen.ties) for part in doors.stacks(groups)]
     if not parts:
         return with_columns(native(data).iloc[:0], {name: [] for name in _ADDED})
     table = doors.concatenated(parts)
@@ -108,23 +108,13 @@ def _region_of(
 _ADDED = ("list", "rank_a", "rank_b")
 
 
-def _only_one_list(
-    candidates: Candidates, a: Hashable, b: Hashable, n: Shares | IntArray, ties: str
-) -> Rows:
-    """Return the candidates found in only one list, as columns ``row`` and ``_ADDED``."""
-    measures = list(candidates.measures)
-    places = {name: k for k, name in enumerate(measures)}  # pd.NA does not equal itself
-    for role, name in (("a", a), ("b", b)):
-        if name not in places:
-            raise errors.unknown_name(role, name, measures)
-    pair = [places[a], places[b]]
+def _only_one_list(candidates: Candidates, n: Shares | IntArray, ties: str) -> Rows:
+    """Return the candidates found in only one of two lists, as columns ``row`` and ``_ADDED``."""
     size = n.of(candidates.total) if isinstance(n, Shares) else n
-    score = candidates.score[:, pair]  # (group, list, candidate)
-    both = candidates.present[:, pair].all(axis=1, keepdims=True)
-    whole = candidates.whole and candidates.whole.of(np.array(pair))
-    ranking = stats.Ranking.of(
-        score, candidates.gold[:, np.newaxis], np.broadcast_to(both, score.shape), whole=whole
-    )
+    score = candidates.score  # (group, list, candidate)
+    both = candidates.present.all(axis=1, keepdims=True)
+    there = np.broadcast_to(both, score.shape)
+    ranking = stats.Ranking.of(score, candidates.gold[:, np.newaxis], there, whole=candidates.whole)
     ranking.nbest(size, ties)  # this check rejects lists that end inside a tie
     rows = both
     if candidates.ends:
@@ -146,7 +136,6 @@ REGION_COLUMNS = tuple(
 )
 
 _NOTED = "test alternative ci level target adjust adjust_over alpha n_resamples margin".split()
-SWAP_COLUMNS = ("p_value", "p_swaps", "drawn", "margin")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -285,22 +274,6 @@ def _means_of_pair(
         "freedom": np.inf,
         "p_value": pair.p(alternative),
     }
-
-
-class Drawing(NamedTuple):
-    """How the swaps of each pair are drawn."""
-
-    swaps: dict[str, Any]  #: the options of :func:`swaps.decided_swap_tests`
-    level: float  #: of the band that agrees with the tests
-
-    @classmethod
-    def of(cls, how: Comparison, tests: int, **options: Any) -> Drawing:
-        """Return the draws for a family of tests."""
-        share = (1.0 - how.level) / tests
-        if how.alternative != "two-sided":
-            share = min(2.0 * share, 0.999)
-        options |= {"tests": [tests], "alpha": how.alpha, "seed": how.seed}
-        return cls({**options, "each": how.adjust_over == "n"}, 1.0 - share)
 
 
 def _limits_of_means(*columns: FloatArray, level: float) -> stats.Limits:

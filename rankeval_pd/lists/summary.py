@@ -37,7 +37,7 @@ from rankeval_pd.systems.tests import adjustment_of, mean_test, system_ranks
     },
     details="difference difference_low difference_high difference_low_alone"
     " difference_high_alone p_value p_adjusted tied_for_best better_than_chance wins"
-    " ties losses tied undecided ci_low_alone ci_high_alone n_tied value_low value_high"
+    " ties losses tied ci_low_alone ci_high_alone n_tied value_low value_high"
     " judged n_lacking n_undefined depth",
     layout={"": "measure n", "items": "row", "queries": "metric measure"},
 )
@@ -106,6 +106,8 @@ def summary(
         For queries, the result has one row per measure and metric (Dataset: dimensions metric and
         measure), in the requested order. ``value`` is the mean over queries, and ``wins``, ``ties``
         and ``losses`` are numbers of queries with a value above, equal to or below the baseline.
+        ``details=True`` adds the mean for the best and worst order of equal scores, the proportion
+        of judged documents (``judged``), and how many lists are empty, tied or without a value.
         For a Dataset of candidates, the result has the batch dimensions, with measures in the
         original order. For a Dataset of items, the result has a row dimension.
 

@@ -12,13 +12,11 @@ import lazy_loader
 
 _HOMES = {
     "canvas": "caption shared_legend",
-    "comparisons": "comparison tie_sensitivity",
     "curves": "det gain lift precision_recall roc",
     "forests": "area measure_ranks repetition system_ranks",
-    "items": "interpolated_precision paired_differences queries",
-    "lists": "precision random_bound random_cdf",
-    "panels": "shown",
-    "systems": "calibration confidence critical_difference gain_by_size pairs",
+    "lists": "comparison precision random_bound random_cdf tie_sensitivity",
+    "systems": "calibration confidence gain_by_size interpolated_precision paired_differences pairs"
+    " queries",
 }
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__, None, {home: names.split() for home, names in _HOMES.items()}

@@ -38,20 +38,17 @@ if TYPE_CHECKING:
 LINE, THIN, HAIR = 1.6, 0.8, 0.5  # line widths in points: data; references; edges of bands
 FEW = 40  # lines with up to this many points have markers
 SPARSE = 12  # up to this many n, every interval is drawn
-_COLUMNS = 1500  # columns of pixels; each keeps four points of a long line
+_POINTS = 6000  # points of a line or band: four for each column of pixels
 _DODGE = 3.4  # distance in points between the bars of two names
 _DASHES: Any = ("-", (0, (5, 2)), (0, (1, 1.5)))  # used in turn if the color cycle repeats
 _STAND_OUT = 3  # number of names in color if there are more names than hues
 _NARROW = 170.0  # panel size in points below which lines are thinner
 
-XLABELS = {
-    "n": "n (length of the list)",
-    "share": "share of the list read",
-    "recall": "recall of the list",
-}
+LENGTH = "n (length of the list)"
+SHARE = "share of the list read"
 ABOVE = ("data", "axes fraction")  # coordinates of text at the top of the axes
 BESIDE = ("axes fraction", "data")
-_SHORT = {XLABELS["n"]: "n", "confidence (1 − p, one-sided)": "confidence"}
+_SHORT = {LENGTH: "n", "confidence (1 − p, one-sided)": "confidence"}
 
 _CAPTIONS: WeakKeyDictionary[Any, list[str]] = WeakKeyDictionary()
 
@@ -100,7 +97,7 @@ class Canvas:
             _CAPTIONS.pop(ax, None)
         self.ax: Any = ax
         self.look, self.alone = look, alone
-        self.ink = Ink.of(ax)
+        self.ink, self.out = Ink.of(ax), Ink.of(ax, outside=True)
         self.gray = {"color": self.ink.reference, "linewidth": THIN, "zorder": 1}
         self.size = panel_size(ax)  #: size in points, before other panels share the figure
         self.bright: list[Hashable] | None = None
@@ -159,29 +156,27 @@ class Canvas:
             if panel_size(self.ax)[0] <= _NARROW:
                 width = 1.2
             if len(x) <= FEW:
-                look |= self.look.mark(name, marker="o", markersize=4, markeredgewidth=0)
+                look |= {"marker": "o", "markersize": 4, "markeredgewidth": 0}
         look = {"color": color, "linewidth": width, "linestyle": dashes, "zorder": layer, **look}
-        x, y = thin(self.ax, np.asarray(x, dtype=float), np.asarray(y, dtype=float))
-        (line,) = self.ax.plot(x, y, **self.look.line(name, **{**look, **more}))
+        x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+        kept = some(len(x), _POINTS)
+        (line,) = self.ax.plot(x[kept], y[kept], **{**look, **more})
         self.drawn[name] = len(self.named)
         ends = y[np.isfinite(x) & np.isfinite(y)]
         end = float(ends[-1]) if len(ends) else np.nan
         ending = Named(str(line.get_label()), end, line.get_color(), not bright, dash=dashes)
         self.named.append(ending)
 
-    def band(self, name: Hashable, x: Any, low: Any, high: Any) -> None:
+    def band(self, color: Any, x: Any, low: Any, high: Any) -> None:
         """Draw one pale band with thin lines along its edges."""
-        color, alpha = self.color(name), 0.16
-        if self.ink.dark:
-            alpha = 0.30
-        look = self.look.band(name, color=color, alpha=alpha, linewidth=0, zorder=1.5)
-        filled = self.ax.fill_between(x, low, high, **look)
-        edge = filled.get_facecolor()[0][:3] if len(filled.get_facecolor()) else color
+        alpha = 0.30 if self.ink.dark else 0.16
+        look = {"color": color, "zorder": 1.5}
+        self.ax.fill_between(x, low, high, alpha=alpha, linewidth=0, **look)
         for limit in (low, high):
-            self.ax.plot(x, limit, color=edge, linewidth=HAIR, alpha=0.55, zorder=1.5)
+            self.ax.plot(x, limit, linewidth=HAIR, alpha=0.55, label="_limit", **look)
 
     def bars(
-        self, name: Hashable, x: Any, low: Any, high: Any, *, place: int = 0, count: int = 1
+        self, color: Any, x: Any, low: Any, high: Any, *, place: int = 0, count: int = 1
     ) -> None:
         """Draw intervals at the given x values, slightly shifted for each name."""
         from matplotlib.transforms import ScaledTranslation
@@ -189,10 +184,8 @@ class Canvas:
         figure: Any = self.ax.figure
         aside = (place - 0.5 * (count - 1)) * _DODGE / 72.0
         shift = ScaledTranslation(aside, 0, figure.dpi_scale_trans)
-        look = {"color": self.color(name), "linewidth": 1.1, "alpha": 0.75, "zorder": 2.6}
-        self.ax.vlines(
-            x, low, high, **self.look.band(name, **look), transform=self.ax.transData + shift
-        )
+        look = {"color": color, "linewidth": 1.1, "alpha": 0.75, "zorder": 2.6}
+        self.ax.vlines(x, low, high, **look, transform=self.ax.transData + shift)
         for limit in (low, high):
             points = np.column_stack([x, limit]).astype(float)
             self.ax.update_datalim(points[np.isfinite(points[:, 1])])
@@ -214,7 +207,7 @@ class Canvas:
             return
         if len(names) == 1 and len(sizes) > SPARSE:
             rows = thin_table(tables[names[0]])
-            self.band(names[0], rows["x"], rows[low], rows[high])
+            self.band(self.color(names[0]), rows["x"], rows[low], rows[high])
             self.tell(f"Band: {kind}.")
             return
         if len(names) > self.look.most:
@@ -237,7 +230,8 @@ class Canvas:
             at = np.unique(rows["n"].iloc[places])
         for place, name in enumerate(names):
             rows = tables[name][tables[name]["n"].isin(at)]
-            self.bars(name, rows["x"], rows[low], rows[high], place=place, count=len(names))
+            at_these = rows["x"], rows[low], rows[high]
+            self.bars(self.color(name), *at_these, place=place, count=len(names))
         kind, comma, after = kind.partition(",")
         if len(at) < len(sizes):
             kind += f" at n = {', '.join(map('{:,.0f}'.format, at))}"
@@ -253,12 +247,6 @@ class Canvas:
         """Return the name for a random order; include its precision for a single group."""
         return f"random {percent(share)}" if self.alone else "random order"
 
-    def upright(self, x: float, text: str = "", *, name: str = "_rule") -> None:
-        """Draw a vertical reference line with text at its top."""
-        self.ax.axvline(x, label=name, **self.gray)
-        if text:
-            write(self.ax, text, (x, 1.0), (3, -1), xycoords=ABOVE, va="top", color=self.ink.note)
-
     def refer(self, name: str, y: float) -> None:
         """Label a reference line that ends at this height on the right."""
         self.named.append(Named(in_tex(name), y, self.ink.reference, True, reference=True))
@@ -267,23 +255,15 @@ class Canvas:
         """Draw a gray line that is not data."""
         self.ax.plot(x, y, **{**self.gray, "linewidth": width, "label": name, **more})
 
-    def reference(self, x: Any, y: Any, name: str) -> None:
-        """Draw a gray line with a name at its end."""
-        self.guide(x, y, name)
-        y = np.asarray(y, dtype=float)
-        known = y[np.isfinite(y)]
-        if len(known):
-            self.refer(name, float(known[-1]))
-
-    def dots(self, x: Any, y: Any, color: Any, *, name: Hashable = None, **more: Any) -> None:
+    def dots(self, x: Any, y: Any, color: Any, **more: Any) -> None:
         """Draw marks without a line."""
         look = {"color": color, "marker": "o", "linestyle": "none", "label": "_dots", **more}
-        self.ax.plot(x, y, **self.look.mark(name, **look))
+        self.ax.plot(x, y, **look)
 
     def field(self, x: Any, low: Any, high: Any, name: str) -> None:
         """Draw the range of random rankings as a gray area with an upper edge."""
         look = {"color": self.ink.fg, "alpha": 0.10, "linewidth": 0, "zorder": 1}
-        self.ax.fill_between(x, low, high, **self.look.band(**look))
+        self.ax.fill_between(x, low, high, **look)
         self.guide(x, high, name, zorder=1.04)
 
     def values(self, header: str, values: Mapping[Hashable, str]) -> None:
@@ -367,57 +347,27 @@ class Canvas:
 
     def name(self) -> None:
         """Label the lines as requested: directly, in a legend, or not at all."""
-        legend, at = self.look.legend, self.look.labels_at
-        if legend is None and at != "legend":
+        legend = self.look.legend
+        if legend is None:
             from rankeval_pd.plotting.names import name_lines
 
-            name_lines(self.ax, self.finished(), list(self.headers), at=at, meet=self.meet)
+            name_lines(self.ax, self.finished(), list(self.headers), meet=self.meet)
             return
         handles, names = entries([self.ax])
-        if not handles or legend is False:
-            return
-        if legend == "figure":
-            shared_legend(self.ax.figure)
-            return
-        look: dict[str, Any] = {"fontsize": font(self.ax, "note")}
-        if legend == "outside":
-            look |= {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0), "frameon": False}
-            look["borderaxespad"] = 0.0
-        self.ax.legend(handles, [in_tex(name) for name in names], **look)
-
-
-def thin(ax: Axes, x: Any, y: Any) -> tuple[Any, Any]:
-    """Return the first, lowest, highest and last point in each column of pixels.
-
-    Points outside the axis limits are omitted.
-    """
-    if len(x) <= 4 * _COLUMNS:
-        return x, y
-    with np.errstate(divide="ignore", invalid="ignore"):
-        at = np.log(x) if ax.get_xscale() == "log" else x
-    seen = np.isfinite(at)
-    x, y, at = x[seen], y[seen], at[seen]
-    if not len(x):
-        return x, y
-    column = ((at - at[0]) / max(at[-1] - at[0], 1e-300) * (_COLUMNS - 1)).astype(int)
-    starts = np.flatnonzero(np.diff(column, prepend=-1))
-    ends = np.append(starts[1:], len(x)) - 1
-    gaps = np.isnan(y)
-    order = np.lexsort((y, gaps, column))  # sorted by y in each column, NaN last
-    known = np.add.reduceat(~gaps, starts)
-    largest = np.where(known > 0, starts + known - 1, starts)
-    keep = np.unique(np.concatenate([starts, ends, order[starts], order[largest]]))
-    return x[keep], y[keep]
+        if legend and handles:
+            self.ax.legend(handles, list(map(in_tex, names)), fontsize=font(self.ax, "note"))
 
 
 def thin_table(rows: pd.DataFrame) -> pd.DataFrame:
     """Return rows in order of n, thinned to the number that a band can show."""
     rows = rows.sort_values("n")
-    return rows if len(rows) <= 4 * _COLUMNS else rows.iloc[some(len(rows), 4 * _COLUMNS)]
+    return rows.iloc[some(len(rows), _POINTS)]
 
 
 def some(count: int, most: int) -> np.ndarray[Any, Any]:
-    """Return positions, half evenly spaced and half concentrated at the start."""
+    """Return all positions, or if there are many, as many even ones as ones near the start."""
+    if count <= most:
+        return np.arange(count)
     even = np.linspace(0, count - 1, most // 2)
     head = np.geomspace(1, count, most // 2) - 1
     return np.unique(np.concatenate([even, head]).astype(int))
@@ -508,15 +458,13 @@ def _legend(
 
 
 @checked_call
-def shared_legend(figure: Figure | Any, *, names: Iterable[str] | None = None) -> Legend | None:
+def shared_legend(figure: Figure | Any) -> Legend | None:
     """Place one legend below all panels of a figure, instead of names in the panels.
 
     Parameters
     ----------
     figure : Figure or SubFigure
         The figure, after all axes are drawn. A name that occurs in several panels appears once.
-    names : iterable of str, optional
-        Names to include, in legend order. By default, all names are included.
 
     Returns
     -------
@@ -539,10 +487,6 @@ def shared_legend(figure: Figure | Any, *, names: Iterable[str] | None = None) -
     ['good', 'fair', 'random order', 'ideal order']
     """
     handles, found = entries(figure.axes)
-    if names is not None:
-        known = dict(zip(found, handles, strict=True))
-        found = [name for name in names if name in known]
-        handles = [known[name] for name in found]
     from rankeval_pd.plotting.names import EndLabels, Key
 
     earlier = [ax.get_legend() for ax in figure.axes if ax.get_legend() is not None]

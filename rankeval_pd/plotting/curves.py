@@ -2,36 +2,37 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.chance.bounds import crossovers, random_bound
+from rankeval_pd.chance.bounds import crossovers as crossovers_of
+from rankeval_pd.chance.bounds import random_bound
 from rankeval_pd.curves import shapes
 from rankeval_pd.curves.areas import area as area_of
-from rankeval_pd.curves.shapes import isolines, random_band
-from rankeval_pd.doors import Data
-from rankeval_pd.errors import check_choice
-from rankeval_pd.options import one_reading
+from rankeval_pd.curves.shapes import isolines as isolines_of
+from rankeval_pd.curves.shapes import random_band
+from rankeval_pd.options import as_written, one_reading
 from rankeval_pd.plotting import panels
 from rankeval_pd.plotting.canvas import (
     HAIR,
+    SHARE,
     THIN,
-    XLABELS,
     Canvas,
     interval_header,
     interval_kind,
+    some,
     thin_table,
     write,
 )
 from rankeval_pd.plotting.lists import FIRST
 from rankeval_pd.plotting.look import (
     LARGE_RATIO,
-    Ink,
     digits_for,
     font,
     in_percent,
@@ -44,14 +45,10 @@ from rankeval_pd.plotting.look import (
     set_chosen_ticks,
     use_normal_deviates,
 )
-from rankeval_pd.plotting.panels import CHANCE, CurvePlot, Levels, Picture, table_of
-from rankeval_pd.roles import AreaKind, Bound, ListSizes, Space
+from rankeval_pd.plotting.panels import Levels, PublicPlot, table_of
+from rankeval_pd.roles import AreaKind, Space
+from rankeval_pd.stats import FloatArray
 from rankeval_pd.words import percent_of
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from rankeval_pd.stats import FloatArray
 
 # ---- Draw curves over all cutoffs
 
@@ -92,8 +89,8 @@ CURVES = {
         area="AP",
     ),
     "det": Curve("fpr", "fnr", _FPR, "false negative rate", "falling", square=True),
-    "lift": Curve("share", "lift", XLABELS["share"], "lift (random order = 1)", "one", first=True),
-    "gain": Curve("share", "tpr", XLABELS["share"], "share of positives found", "diagonal"),
+    "lift": Curve("share", "lift", SHARE, "lift (random order = 1)", "one", first=True),
+    "gain": Curve("share", "tpr", SHARE, "share of positives found", "diagonal"),
 }
 
 
@@ -109,21 +106,16 @@ def _draw_curves(
     spec: Curve,
     canvas: Canvas,
     curves: pd.DataFrame,
-    *,
+    ideal: Table = None,
+    /,
     bands: Any = None,
     isolines: Table = None,
     crossovers: Table = None,
     area: Table = None,
-    ideal: Table = None,
-    f_scores: float | Sequence[float] = (),
-    enrichment: float | Sequence[float] | None = None,
+    *,
     log: bool | None = None,
 ) -> None:
-    """Draw the curve of each measure, the chance level, and lines of equal n.
-
-    ``bands`` is one or more results of :func:`rankeval_pd.random_band`, ``ideal`` a result of
-    :func:`rankeval_pd.random_bound` at one n, and any other table that of the function of its name.
-    """
+    """Draw the curve of each measure, the chance level, and lines of equal n."""
     largest = float(curves["n"].max()) if len(curves) else 0.0
     if spec.chance == "one" and log is None:
         log = largest > _LINEAR_LIFT
@@ -146,7 +138,7 @@ def _draw_curves(
     better = {"falling": -1.0}.get(spec.chance, 1.0)
     scores = {name: better * float(part[spec.y].mean()) for name, part in parts.items()}
     drawn = canvas.choose(scores, f"mean {spec.ylabel.partition(' (')[0]}")
-    _values(canvas, curves, spec, area, enrichment)
+    _write_areas(canvas, spec, area)
     for measure in drawn:
         rows = parts[measure]
         canvas.curve(measure, rows[spec.x], rows[spec.y], drawstyle=spec.drawstyle)
@@ -158,14 +150,11 @@ def _draw_curves(
         canvas.uncertainty(parts, "ci_low", "ci_high", kind)
     fields = _draw_bands(canvas, bands, curves, spec)
     _draw_chance(canvas, curves, spec, fields, linear=linear)
-    if spec is CURVES["gain"] and ((curves["tpr"] > 0) & (curves["share"] > 0)).any():
-        step = _prior(curves)  # an order with all true positives first
-        if ideal is not None and len(ideal):
-            step = float((ideal["expected"] / ideal["n"]).iloc[0])
-        if np.isfinite(step):
-            shares = np.unique(np.append(curves["share"].to_numpy(dtype=float), step))
-            canvas.guide(shares, np.minimum(shares / step, 1.0), "ideal order")
-            canvas.tell("Upper gray line: ideal order, with all true positives first.")
+    if ideal is not None and len(ideal) and ideal["expected"].iloc[0] > 0.0:
+        prior = float((ideal["expected"] / ideal["n"]).iloc[0])
+        shares = np.unique(np.append(curves["share"].to_numpy(dtype=float), prior))
+        canvas.guide(shares, np.minimum(shares / prior, 1.0), "ideal order")
+        canvas.tell("Upper gray line: ideal order, with all true positives first.")
     if crossovers is not None:
         _draw_crossovers(canvas, crossovers, curves, spec)
     _set_limits(canvas, curves, spec, deviates=deviates)
@@ -178,8 +167,6 @@ def _draw_curves(
                 end = (ends[spec.x].iloc[-1], ends[spec.y].iloc[-1])
                 write(ax, f"{n:,}", end, (2, 1), clip_on=True, color=canvas.ink.note)
         canvas.tell("Thin lines: all lists with the same n.")
-    if spec.y == "precision":
-        _draw_f_scores(canvas, f_scores)
     canvas.meet = True
     canvas.finish(xlabel=spec.xlabel, ylabel=spec.ylabel)
 
@@ -213,34 +200,21 @@ def _set_limits(canvas: Canvas, curves: pd.DataFrame, spec: Curve, *, deviates: 
     canvas.upwards(plainly if spec.y == "lift" else in_percent)
 
 
-def _values(
-    canvas: Canvas, curves: pd.DataFrame, spec: Curve, area: Table, enrichment: Any
-) -> None:
-    """Write each measure's area and interval, or its lift at given fractions, in the key."""
-    if area is not None and spec.area:
-        rows = table_of(area, "measure area", "area")
-        known = "ci_low" in rows and rows["ci_low"].notna().any()
-        width = float((rows["ci_high"] - rows["ci_low"]).median()) if known else 0.04
-        digits = max(2, digits_for(width))
-        areas = rows.set_index("measure")["area"]
-        canvas.values(spec.area, {name: number(value, digits) for name, value in areas.items()})
-        if known:
-            limits = zip(rows["measure"], rows["ci_low"], rows["ci_high"], strict=True)
-            header = interval_header(rows.attrs.get("level"))
-            canvas.values(header, {n: interval_text(a, b, digits) for n, a, b in limits})
-            canvas.tell(f"{spec.area}: {interval_kind(rows.attrs, 'separately for each measure')}.")
-    if enrichment is not None and spec.y == "lift":
-        shares = np.atleast_1d(np.asarray(enrichment, dtype=float))
-        if np.any((shares <= 0.0) | (shares > 1.0)):
-            raise ValueError(
-                f"enrichment={enrichment!r}: pass shares in (0, 1], as in [0.01, 0.05]."
-            )
-        for share in shares:
-            long = curves[curves["share"] >= share - 1e-9].sort_values("n")
-            values = long.groupby("measure", sort=False, dropna=False)["lift"].first()
-            header = f"at {percent_of(float(share))}"
-            canvas.values(header, {name: f"{value:.3g}" for name, value in values.items()})
-            canvas.upright(float(share), name=f"_{header}")
+def _write_areas(canvas: Canvas, spec: Curve, area: Table) -> None:
+    """Write each measure's area and interval in the key."""
+    if area is None or not spec.area:
+        return
+    rows = table_of(area, "measure area", "area")
+    known = "ci_low" in rows and rows["ci_low"].notna().any()
+    width = float((rows["ci_high"] - rows["ci_low"]).median()) if known else 0.04
+    digits = max(2, digits_for(width))
+    areas = rows.set_index("measure")["area"]
+    canvas.values(spec.area, {name: number(value, digits) for name, value in areas.items()})
+    if known:
+        limits = zip(rows["measure"], rows["ci_low"], rows["ci_high"], strict=True)
+        header = interval_header(rows.attrs.get("level"))
+        canvas.values(header, {n: interval_text(a, b, digits) for n, a, b in limits})
+        canvas.tell(f"{spec.area}: {interval_kind(rows.attrs, 'separately for each measure')}.")
 
 
 def _draw_chance(
@@ -250,8 +224,7 @@ def _draw_chance(
     x = np.sort(curves[spec.x].dropna().unique())
     if not x.size:
         return
-    if len(x) > 4000:
-        x = x[np.unique(np.geomspace(1, len(x), 4000).astype(int)) - 1]
+    x = x[some(len(x), 4000)]
     y = _mean_of_chance(spec, x, curves)
     canvas.guide(x, y, "random order")
     canvas.tell("Gray line: mean over random orders.")
@@ -302,43 +275,11 @@ def _draw_bands(canvas: Canvas, bands: Any, curves: pd.DataFrame, spec: Curve) -
             said = f"Gray area (chance): {named} stay within the area {scope}{kind}."
             canvas.tell(said.replace(" .", "."))
         else:
-            canvas.guide(x, y, label, width, **canvas.look.band(zorder=1.04))
+            canvas.guide(x, y, label, width, zorder=1.04)
             canvas.tell(f"Gray {line} (chance): {orders} stay below the line {scope}{kind}.")
     return named
 
 
-def _prior(curves: pd.DataFrame) -> float:
-    """Compute N+ / N from the smallest steps of the rate (1 / N+) and the fraction (1 / N)."""
-    if curves.attrs.get("ties") not in ("shared", "error", "best", "worst"):
-        return np.nan  # inside a tie, a step is not exactly one true positive
-    rates = np.unique(curves["tpr"].dropna().to_numpy(dtype=float))
-    steps = np.diff(rates)
-    steps = steps[steps > 1e-12]
-    if not steps.size:
-        return np.nan
-    first = curves[(curves["share"] > 0) & (curves["n"] > 0)].iloc[0]
-    total = float(first["n"] / first["share"])
-    return float(round(1.0 / steps.min()) / total)
-
-
-def _draw_f_scores(canvas: Canvas, f_scores: float | Sequence[float]) -> None:
-    """Draw lines of equal F1, with the value of F1 at the edge of the panel."""
-    asked = np.atleast_1d(np.asarray(f_scores, dtype=float))
-    if np.any((asked <= 0.0) | (asked >= 1.0)):
-        raise ValueError(f"f_scores={f_scores!r}: pass F1 values in (0, 1), as in [0.2, 0.4].")
-    ax = canvas.ax
-    outside = Ink.of(ax, outside=True)
-    for value in asked:
-        recall = np.linspace(value / (2.0 - value) + 1e-6, 1.0, 200)
-        precision = value * recall / (2.0 * recall - value)
-        inside = precision <= min(1.0, ax.get_ylim()[1])
-        canvas.guide(recall[inside], precision[inside], f"_F1 = {value:g}", HAIR)
-        if inside.any() and precision[-1] >= ax.get_ylim()[0]:
-            end = (1.0, float(precision[-1]))
-            write(ax, f"F1 {value:g}", end, (3, 0), va="center", color=outside.note)
-
-
-_SHAPES = "os^Dv"  # markers, one for each p
 _APART = 16.0  # minimum distance in points between two readable labels
 
 
@@ -348,12 +289,6 @@ def _draw_crossovers(
     """Mark the first list on each measure's curve that beats chance at each p."""
     runs = table_of(crossovers, "measure p n_first", "crossovers")
     first = runs.drop_duplicates(["measure", "p"])
-    strangers = sorted(set(map(str, runs["measure"])) - set(map(str, curves["measure"])))
-    if strangers:
-        raise ValueError(
-            f"crossovers contains measures without a curve: {', '.join(strangers)}. Pass"
-            " crossovers for the measures in the plot."
-        )
     levels = list(first["p"].drop_duplicates())
     scale = 72.0 / canvas.ax.figure.dpi
     written: list[Any] = []
@@ -363,9 +298,8 @@ def _draw_crossovers(
             continue
         point = float(here[spec.x].iloc[0]), float(here[spec.y].iloc[0])
         color = canvas.color(measure)
-        look: dict[str, Any] = {"marker": _SHAPES[levels.index(p) % len(_SHAPES)], "markersize": 6}
-        look |= {"markerfacecolor": canvas.ink.bg, "label": f"_crossover, p ≤ {p:g}", "zorder": 4}
-        canvas.dots(*point, color, name=measure, **look)
+        look = {"markersize": 6, "markerfacecolor": canvas.ink.bg, "zorder": 4}
+        canvas.dots(*point, color, label=f"_crossover, p ≤ {p:g}", **look)
         with np.errstate(divide="ignore"):
             place = scale * canvas.ax.transData.transform(point)
         if canvas.stands_out(measure) and all(np.hypot(*(place - x)) >= _APART for x in written):
@@ -378,51 +312,91 @@ def _draw_crossovers(
 # ---- Plots of curves over all cutoffs, from data or a table
 
 _CURVES: dict[str, Callable[..., Any]] = {space: getattr(shapes, space) for space in shapes.SPACES}
-_DRAW: dict[str, Callable[..., Axes]] = {}
-
-
-def _drawn(space: str) -> Callable[[Picture], Picture]:
-    """Draw a kind of curve, from data or a table."""
-    spec, needed = CURVES[space], " ".join(["measure n", *shapes.SPACES[space]])
-    curve = panels.picture(
-        f"measure n {spec.x} {spec.y}", space, size=_squarely if spec.square else None
-    )
-    _DRAW[space] = curve(partial(_draw_curves, spec))
-    return panels.of_data_or_table(_DRAW[space], needed, _CURVES[space])
-
-
-@_drawn("roc")
-def roc(data: Data, *, area: bool = True, **options: Unpack[CurvePlot]) -> Axes:
-    """Draw ROC curves, optionally with chance bounds, crossovers and isolines.
-
-    Parameters
-    ----------
-    data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label, or the result of
-        :func:`rankeval_pd.roc` for one group. In the latter case, ``bands``, ``isolines`` and
-        ``crossovers`` must also be results, from :func:`rankeval_pd.random_band` (or a list of such
-        results), :func:`rankeval_pd.isolines` and :func:`rankeval_pd.crossovers`.
-    bands : float or sequence of float, optional
+_AREAS: Mapping[str, AreaKind] = {"roc": "roc", "precision_recall": "ap"}
+_BESIDE = """    bands : float or sequence of float, optional
         Levels p at which to draw the bounds for random rankings; see
         :func:`rankeval_pd.random_band`.
     isolines : int or sequence of int, optional
         Sizes n of lists. All lists of size n lie on a thin line.
-    simultaneous : bool
-        Whether to also draw ``bands`` that are simultaneous over all n.
-    bound : {"critical", "discrete", "interpolated", "parametric"}
-        Kind of bound to draw for ``bands``.
     crossovers : bool
         Whether to mark the first list of each measure that beats chance at the levels in ``bands``.
-    interval : {None, "pointwise", "simultaneous"}
-        Option for data: kind of confidence limits to draw; see :func:`rankeval_pd.roc`.
-    level : float
-        Option for data: confidence level of the limits.
+    simultaneous : bool
+        Whether to also draw ``bands`` that are simultaneous over all n.
+    area : DataFrame or Dataset, optional
+        Beside a table: the result of :func:`rankeval_pd.area`, written in a key. Then ``bands``,
+        ``isolines`` and ``crossovers`` are results, too, of :func:`rankeval_pd.random_band` (or a
+        list of them), :func:`rankeval_pd.isolines` and :func:`rankeval_pd.crossovers`.
+"""
+
+
+def _with_references(
+    space: Space,
+    data: Any,
+    *args: Any,
+    bands: Levels | None = None,
+    isolines: int | Sequence[int] | None = None,
+    crossovers: bool = False,
+    simultaneous: bool = True,
+    **asked: Any,
+) -> tuple[Any, ...]:
+    """Return the curve, and the bands, isolines, crossovers and areas to draw beside it."""
+    if bands is None and crossovers:
+        raise ValueError(
+            "crossovers=True needs one or more significance levels. Pass them as bands, such as"
+            " bands=0.05."
+        )
+    roles: Any = panels.roles_in(asked)
+    pooled: Any = {**roles, "pool": "all"}  # a single band for all curves
+    drawn_bands, lines, marks, areas, ideal = [], None, None, None, None
+    with one_reading():
+        curve = _CURVES[space](data, *args, **asked)
+        if bands is not None:
+            sizes = panels.seen_of(data, None, roles)
+            if sizes is not None:
+                few = panels.shown(
+                    curve[curve["n"] > 0] if isinstance(curve, pd.DataFrame) else curve
+                )
+                sizes = [n for n in few if n]
+            drawn_bands.append(random_band(data, space, bands, sizes, **pooled))
+            if simultaneous:
+                drawn_bands.append(
+                    random_band(data, space, bands, sizes, simultaneous=True, **pooled)
+                )
+            if crossovers:
+                marks = crossovers_of(data, bands, **pooled)
+        if isolines is not None:
+            lines = isolines_of(data, isolines, space, **roles)
+        if space == "gain" and np.max(np.asarray(curve["n"]), initial=0) > 0:
+            ungrouped: Any = {**pooled, "groups": None}
+            ideal = random_bound(data, 0.5, 1, **ungrouped)
+        if space in _AREAS:
+            areas = area_of(data, _AREAS[space], **roles)
+    return curve, ideal, drawn_bands, lines, marks, areas
+
+
+def _curve(space: Space) -> Callable[[Callable[..., None]], PublicPlot]:
+    """Make the plot of a kind of curve, which takes the arguments of :func:`_draw_curves`."""
+    spec = CURVES[space]
+
+    def decorate(draw: Any) -> PublicPlot:
+        draw.__signature__ = inspect.signature(partial(_draw_curves, spec))
+        draw.__doc__ = as_written(draw.__doc__).replace("    **beside\n", _BESIDE)
+        needed = " ".join(["measure n", *shapes.SPACES[space]])
+        tables, size = partial(_with_references, space), _squarely if spec.square else None
+        return panels.plot_of(_CURVES[space], needed, tables=tables, size=size)(draw)
+
+    return decorate
+
+
+@_curve("roc")
+def roc(*tables: Any, **options: Any) -> None:
+    """Draw ROC curves, optionally with chance bounds, crossovers and isolines.
+
+    Parameters
+    ----------
+    **beside
     log : bool
         Whether the axes are logarithmic. Logarithmic axes enlarge the top of the ranking.
-    area : bool
-        Whether the key shows the area and its interval from :func:`rankeval_pd.area`. If
-        ``data`` is a table, pass the result of ``area``.
-    **look
 
     Notes
     -----
@@ -439,35 +413,24 @@ def roc(data: Data, *, area: bool = True, **options: Unpack[CurvePlot]) -> Axes:
     >>> df.rankeval.plot.roc(bands=0.01).get_xlabel()
     'false positive rate'
     """
-    return _draw_space("roc", data, options, area="roc" if area else None)
+    _draw_curves(CURVES["roc"], *tables, **options)
 
 
-@_drawn("precision_recall")
-def precision_recall(
-    data: Data, *, area: bool = True, f_scores: Levels = (), **options: Unpack[CurvePlot]
-) -> Axes:
+@_curve("precision_recall")
+def precision_recall(*tables: Any, **options: Any) -> None:
     """Draw precision over recall.
 
     Parameters
     ----------
-    data : DataFrame or Dataset
-        As in :func:`roc`, or the result of :func:`rankeval_pd.precision_recall` for one group.
-    bands, isolines, simultaneous, bound, crossovers, interval, level
-        As in :func:`roc`.
+    **beside
     log : bool
         Whether the recall axis is logarithmic.
-    area : bool
-        Option for data: whether the key shows the average precision from :func:`rankeval_pd.area`.
-    f_scores : float or sequence of float
-        Values of F1. A thin line connects all lists with the same F1.
-    **look
 
     Notes
     -----
     Each line is the step function for a measure, without interpolation. The gray line is the
-    precision of a random order. Each thin line connects lists with the same F1, which is written
-    on the right. With ``isolines``, thin lines also connect lists of the same size n. The key
-    shows the average precision. If n exceeds 2,000, lists shorter than 10 are omitted.
+    precision of a random order. With ``isolines``, thin lines connect lists of the same size n. The
+    key shows the average precision. If n exceeds 2,000, lists shorter than 10 are omitted.
 
     Examples
     --------
@@ -476,24 +439,19 @@ def precision_recall(
     >>> df.rankeval.plot.precision_recall().get_ylabel()
     'precision'
     """
-    kind: AreaKind | None = "ap" if area else None
-    return _draw_space("precision_recall", data, options, area=kind, drawn={"f_scores": f_scores})
+    _draw_curves(CURVES["precision_recall"], *tables, **options)
 
 
-@_drawn("det")
-def det(data: Data, **options: Unpack[CurvePlot]) -> Axes:
+@_curve("det")
+def det(*tables: Any, **options: Any) -> None:
     """Draw detection error trade-off (DET) curves.
 
     Parameters
     ----------
-    data : DataFrame or Dataset
-        As in :func:`roc`, or the result of :func:`rankeval_pd.det` for one group.
-    bands, isolines, simultaneous, bound, crossovers, interval, level
-        As in :func:`roc`.
+    **beside
     log : bool, optional
         Whether the axes are logarithmic (True) or linear (False). By default, the axes have
         normal-deviate scales, so normally distributed scores give a straight line.
-    **look
 
     Notes
     -----
@@ -508,41 +466,24 @@ def det(data: Data, **options: Unpack[CurvePlot]) -> Axes:
     >>> df.rankeval.plot.det().get_xscale()
     'function'
     """
-    return _draw_space("det", data, options)
+    _draw_curves(CURVES["det"], *tables, **options)
 
 
-@_drawn("lift")
-def lift(
-    data: Data,
-    n: ListSizes | Literal["deciles"] = None,
-    *,
-    enrichment: Levels | None = None,
-    **options: Unpack[CurvePlot],
-) -> Axes:
+@_curve("lift")
+def lift(*tables: Any, **options: Any) -> None:
     """Draw lift against the fraction of candidates.
 
     Parameters
     ----------
-    data : DataFrame or Dataset
-        As in :func:`roc`, or the result of :func:`rankeval_pd.lift` for one group.
-    n : int, float, sequence, range or "deciles", optional
-        Option for data: sizes of lists, or fractions of the candidates; see
-        :func:`rankeval_pd.lift`.
-    bands, isolines, simultaneous, bound, crossovers, interval, level
-        As in :func:`roc`.
+    **beside
     log : bool, optional
         Whether the x axis is logarithmic. By default, the axis is logarithmic for more than 1,000
         candidates.
-    enrichment : float or sequence of float, optional
-        Fractions of the candidates to mark with thin lines. The key shows each measure's
-        enrichment factor, which is the lift of the smallest list with this fraction.
-    **look
 
     Notes
     -----
     Each line shows the precision of a measure's lists relative to a random order. The gray line at
-    1 represents a random order, and vertical lines mark the fractions in ``enrichment``. If n
-    exceeds 2,000, lists shorter than 10 are omitted.
+    1 represents a random order. If n exceeds 2,000, lists shorter than 10 are omitted.
 
     Examples
     --------
@@ -551,26 +492,18 @@ def lift(
     >>> df.rankeval.plot.lift().get_ylabel()
     'lift (random order = 1)'
     """
-    return _draw_space("lift", data, options, n=n, drawn={"enrichment": enrichment})
+    _draw_curves(CURVES["lift"], *tables, **options)
 
 
-@_drawn("gain")
-def gain(
-    data: Data, n: ListSizes | Literal["deciles"] = None, **options: Unpack[CurvePlot]
-) -> Axes:
+@_curve("gain")
+def gain(*tables: Any, **options: Any) -> None:
     """Draw recall against the fraction of candidates.
 
     Parameters
     ----------
-    data : DataFrame or Dataset
-        As in :func:`roc`, or the result of :func:`rankeval_pd.gain` for one group.
-    n : int, float, sequence, range or "deciles", optional
-        Option for data, as in :func:`rankeval_pd.gain`.
-    bands, isolines, simultaneous, bound, crossovers, interval, level
-        As in :func:`roc`.
+    **beside
     log : bool
         Whether the x axis is logarithmic.
-    **look
 
     Notes
     -----
@@ -584,51 +517,4 @@ def gain(
     >>> df.rankeval.plot.gain().get_ylabel()
     'share of positives found'
     """
-    return _draw_space("gain", data, options, n=n)
-
-
-def _draw_space(
-    space: Space,
-    data: Any,
-    options: Mapping[str, Any],
-    *,
-    area: AreaKind | None = None,
-    drawn: Mapping[str, Any] | None = None,
-    **asked: Any,
-) -> Axes:
-    """Compute and draw the curve and its reference lines."""
-    chance = {name: options.get(name, default) for name, default in CHANCE.items()}
-    p, iso, bound = chance["bands"], chance["isolines"], chance["bound"]
-    check_choice("bound", bound, get_args(Bound))
-    if p is None and chance["crossovers"]:
-        raise ValueError(
-            "crossovers=True needs one or more significance levels. Pass them as bands, such as"
-            " bands=0.05."
-        )
-    look, roles = panels.parted({name: x for name, x in options.items() if name not in CHANCE})
-    beside: dict[str, Any] = {}
-    drawn_from: Any = {**roles, "pool": "all"}  # a single band for all curves
-    with one_reading():
-        limited = {name: chance[name] for name in ("interval", "level")}
-        curve = _CURVES[space](data, **asked, **limited, **roles)
-        if p is not None:
-            sizes = panels.seen_of(data, None, roles)
-            if sizes is not None:
-                few = panels.shown(
-                    curve[curve["n"] > 0] if isinstance(curve, pd.DataFrame) else curve
-                )
-                sizes = [n for n in few if n]
-            beside["bands"] = [random_band(data, space, p, sizes, bound=bound, **drawn_from)]
-            if chance["simultaneous"]:
-                together = random_band(data, space, p, sizes, simultaneous=True, **drawn_from)
-                beside["bands"].append(together)
-            if chance["crossovers"]:
-                beside["crossovers"] = crossovers(data, p, bound=bound, **drawn_from)
-        if iso is not None:
-            beside["isolines"] = isolines(data, iso, space, **roles)
-        if space == "gain" and np.max(np.asarray(curve["n"]), initial=0) > 0:
-            ungrouped: Any = {**drawn_from, "groups": None}
-            beside["ideal"] = random_bound(data, 0.5, 1, **ungrouped)
-        if area is not None:
-            beside["area"] = area_of(data, area, **roles)
-    return _DRAW[space](curve, **beside, **(drawn or {}), log=chance["log"], **look)
+    _draw_curves(CURVES["gain"], *tables, **options)

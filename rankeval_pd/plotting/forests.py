@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence, Sized
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, cast
+from collections.abc import Mapping, Sequence, Sized
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-import xarray as xr
 
 from rankeval_pd.curves import areas
 from rankeval_pd.doors import Data
@@ -29,7 +28,7 @@ from rankeval_pd.plotting.canvas import (
 )
 from rankeval_pd.plotting.look import (
     LEAST,
-    Ink,
+    Look,
     compact,
     cut_text,
     digits_for,
@@ -46,28 +45,17 @@ from rankeval_pd.plotting.look import (
 )
 from rankeval_pd.plotting.panels import (
     MOST,
-    LevelPlot,
-    MeasurePlot,
-    RankPlot,
-    SamplePlot,
     by_n,
     given_panels,
     grid_of,
-    looks,
-    of_data_or_table,
-    parted,
-    picture,
+    is_table,
+    plot_of,
     table_of,
     tidy,
 )
-from rankeval_pd.roles import FamilyAdjustment, ListSizes
 from rankeval_pd.stats import WRITTEN
 from rankeval_pd.systems import tests
 from rankeval_pd.words import alpha_of, letter_sets, percent_of
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 # ---- A dot, an interval, numbers and tie bars in each row
 _ROW, _DENSE = 0.24, 0.155  # row height in inches: default, and for more than 24 rows
@@ -75,20 +63,9 @@ _MANY = 24
 _MOST = 60  # rows on a page; if there are more, the worst share a row
 _THIN_ROW = 7.6  # row height in points below which the last rows are combined
 _LANE = 6.0  # distance in points between two tie bars
-_LANES = 8  # largest number of bars side by side; more ties are written as letters
+_LANES = 8  # largest number of bars side by side
 
 
-class Numbers(NamedTuple):
-    """How the values of a forest plot are written."""
-
-    header: str = "value"
-    ticks: Any = plainly
-    scale: float = 1.0  #: 100 for percent and percentage points
-    unit: str = ""
-    signed: bool = False
-
-
-PRECISION = Numbers("precision", in_percent, 100.0, "%")
 _ESTIMATES = ["value", "low", "high"]
 
 
@@ -96,15 +73,16 @@ def draw_forest(
     canvas: Canvas,
     rows: pd.DataFrame,
     label: str,
-    numbers: Numbers = Numbers(),  # noqa: B008
+    header: str,
+    level: float | None,
     *,
     references: Mapping[float, str] = {},
-    level: float | None = None,
+    percent: bool = False,
 ) -> None:
     """Draw a dot and an interval for each name, with numbers and tie bars on the right.
 
     The rows are sorted from best to worst. They have the columns name, value, low, high, accent
-    (whether the row is highlighted), letters if there are ties, and additional columns of text. If
+    (whether the row is highlighted), rank if there are ranks, and letters if there are ties. If
     there is not enough room, only the first and the highlighted rows are drawn, and the remaining
     values are ticks in a single row.
     """
@@ -117,7 +95,7 @@ def draw_forest(
         rest = np.delete(rows["value"].to_numpy(dtype=float), kept)
         rows = rows.iloc[kept]
     count = len(rows)
-    y, out, names = np.arange(count), Ink.of(ax, outside=True), rows["name"].tolist()
+    y, out, names = np.arange(count), canvas.out, rows["name"].tolist()
     accent = rows["accent"].to_numpy(dtype=bool)
     if look.highlighted:
         accent = np.array([name in look.highlighted for name in names], dtype=bool)
@@ -126,21 +104,19 @@ def draw_forest(
         colors = [look.color(ax, name) for name in names]
     ax.set_yscale("linear")  # a row is not a number
     for at, name in references.items():
-        canvas.upright(at)
+        ax.axvline(at, label="_rule", **canvas.gray)
         write(ax, name, (at, 1.0), (0, 2), xycoords=ABOVE, ha="center", color=out.note)
     value, low, high = rows[_ESTIMATES].to_numpy(dtype=float).T
     known = np.isfinite(low) & np.isfinite(high)
     if known.any():
-        bars = {"color": [c for c, k in zip(colors, known, strict=True) if k], "linewidth": 1.4}
-        ax.hlines(y[known], low[known], high[known], **look.band(**bars, zorder=2))
+        shown = [c for c, k in zip(colors, known, strict=True) if k]
+        ax.hlines(y[known], low[known], high[known], color=shown, linewidth=1.4, zorder=2)
     size, letters = 22, font(ax, "name")
     if count > _MANY:
         size, letters = 9, LEAST
     elif small(ax):
         size = 14
-    dots = look.mark(color=colors, markersize=size, zorder=3, linewidth=0)
-    dots["s"] = dots.pop("markersize")
-    ax.scatter(value, y, **dots)
+    ax.scatter(value, y, color=colors, s=size, zorder=3, linewidth=0)
     if rest.size:
         muted = {"color": ink.reference, "markersize": 4, "zorder": 3, "label": "_more"}
         ax.plot(rest, np.full(rest.size, count), "|", **muted)
@@ -162,45 +138,45 @@ def draw_forest(
     canvas.frame(xlabel=label)
     ax.spines["left"].set_visible(False)
     ax.tick_params(axis="y", length=0, pad=4, labelsize=letters)
-    set_ticks(ax.xaxis, numbers.ticks, 5.0)
+    set_ticks(ax.xaxis, in_percent if percent else plainly, 5.0)
     canvas.reserve_top()
 
     left = max((wide(text, letters) for text in texts), default=0.0)
     room = width - left - max(0.30 * width, 60.0) - 18.0
     if ax.figure.get_layout_engine() is None:  # the layout reserves no space
         room = (ax.figure.bbox.x1 - ax.bbox.x1) * 72.0 / ax.figure.dpi
-    _write_columns(canvas, rows, numbers, interval_header(level), letters, room)
+    texts, limits = _values_and_limits(rows, percent=percent)
+    columns = {header: texts}
+    if "rank" in rows:
+        columns["rank"] = rows["rank"].tolist()
+    columns[interval_header(level)] = limits  # the first to be omitted
+    _write_columns(canvas, columns, list(rows.get("letters", ())), letters, room)
 
 
 def _write_columns(
-    canvas: Canvas, rows: pd.DataFrame, numbers: Numbers, interval: str, size: float, room: float
+    canvas: Canvas,
+    columns: Mapping[str, list[str]],
+    letters: list[str],
+    size: float,
+    room: float,
 ) -> None:
-    """Write the columns that fit beside the rows: first value, rank and ties, then the interval."""
+    """Write the columns that fit beside the rows, and bars for the letters of ties."""
     from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 
-    ax, ink, head = canvas.ax, Ink.of(canvas.ax, outside=True), max(LEAST, size - 1.0)
-    letters = list(rows.get("letters", ()))
+    ax, ink, head = canvas.ax, canvas.out, max(LEAST, size - 1.0)
+    *_, limits = columns.values()
     lanes = _lanes(letters)
-    value, limits = _values_and_limits(rows, numbers)
-    wanted = [(numbers.header, value)]
-    for title in rows.columns.difference(["name", *_ESTIMATES, "accent", "letters"]):
-        wanted.append((title, rows[title].tolist()))
-    if len(lanes) > _LANES:
-        lanes = []
-        wanted.append(("tied", _letter_runs(letters)))
     tied = _LANE * max((k for k, _ in lanes), default=0) + 12.0
-    if tied > room:
+    if tied > room or len(lanes) > _LANES:
         lanes = []
     room -= tied * bool(lanes)
     kept = []
-    for title, texts in [*wanted, (interval, limits)]:  # the interval is the first to be omitted
+    for title, texts in columns.items():
         width = max([wide(title, head), *(wide(x, size) for x in texts)])
         if texts and width + 10.0 <= room:
             kept.append((title, texts, width))
             room -= width + 10.0
-    if any(title == "tied" for title, *_ in kept):
-        canvas.tell("Rows that share a letter do not differ significantly.")
-    elif letters and not lanes and len({*letters}) < len(letters):
+    if letters and not lanes and len({*letters}) < len(letters):
         canvas.tell(
             "The 'letters' column of the table shows which rows do not differ significantly."
         )
@@ -238,39 +214,23 @@ def _write_columns(
         canvas.tell(f"Bars on the right connect rows that do not differ significantly{dots}.")
 
 
-def _values_and_limits(rows: pd.DataFrame, numbers: Numbers) -> tuple[list[str], list[str]]:
+def _values_and_limits(rows: pd.DataFrame, *, percent: bool) -> tuple[list[str], list[str]]:
     """Return values and intervals as text with the same number of decimals."""
-    value, low, high = numbers.scale * rows[_ESTIMATES].to_numpy(dtype=float).T
+    scale, unit = (100.0, "%") if percent else (1.0, "")
+    value, low, high = scale * rows[_ESTIMATES].to_numpy(dtype=float).T
     widths, known = (high - low)[np.isfinite(high - low)], value[np.isfinite(value)]
     typical = 0.04
     if len(widths):
         typical = float(np.median(widths))
     elif len(known):
         typical = float(np.ptp(known)) / 4.0 or typical
-    digits, signed = digits_for(typical), numbers.signed
-    texts = [number(x, digits, signed=signed) + numbers.unit for x in value]
+    digits = digits_for(typical)
+    texts = [number(x, digits) + unit for x in value]
     if not len(widths):
         return texts, []
     ends = zip(low, high, strict=True)
-    limits = [interval_text(a, b, digits, signed=signed) + numbers.unit for a, b in ends]
+    limits = [interval_text(a, b, digits) + unit for a, b in ends]
     return texts, np.where(np.isfinite(low) & np.isfinite(high), limits, "–").tolist()
-
-
-def _letter_runs(letters: Sequence[str]) -> list[str]:
-    """Return the letters for each row; shorten runs to the first and last letter."""
-    own = letter_sets(letters)
-    order = sorted({x for row in own for x in row}, key=lambda x: (len(x), x))
-    texts = []
-    for row in own:
-        places = [k for k, x in enumerate(order) if x in row]
-        parts: list[str] = []
-        for run in np.split(places, np.flatnonzero(np.diff(places) > 1) + 1):
-            part = [order[int(k)] for k in run]
-            if len(part) > 2:
-                part = [f"{part[0]}–{part[-1]}"]
-            parts += part
-        texts.append(" ".join(parts))
-    return texts
 
 
 def _lanes(letters: Sequence[str]) -> list[tuple[int, list[int]]]:
@@ -304,45 +264,9 @@ _SHORT = {"roc": "AUC", "ap": "AP"}
 RANKED = "measure value ci_low ci_high rank_low rank_high"
 
 
-@picture("measure area chance", "area", own="y", size=rows_high)
-def draw_area(canvas: Canvas, table: pd.DataFrame, *, sort: bool = True) -> None:
-    """Draw each measure's area and interval, and the chance level."""
-    if sort:
-        table = table.sort_values("area", ascending=False, kind="stable")
-    kind = str(table.attrs.get("kind"))
-    chances = table["chance"].dropna().round(9).unique()
-    digits = digits_for(0.5 * float(np.min(chances, initial=0.04))) if kind != "roc" else 2
-    rows = pd.DataFrame({"name": table["measure"], "value": table["area"], "accent": False})
-    rows["low"], rows["high"] = table.get("ci_low", np.nan), table.get("ci_high", np.nan)
-    references = {float(x): f"random {number(float(x), digits)}" for x in chances}
-    label, numbers = _AREAS.get(kind, "area"), Numbers(_SHORT.get(kind, "area"))
-    level = table.attrs.get("level")
-    draw_forest(canvas, rows, label, numbers, references=references, level=level)
-    if "ci_low" in table:
-        canvas.tell(f"Lines: {interval_kind(table.attrs, 'separately for each measure')}.")
-    canvas.tell("Vertical line: random order.")
-
-
-@of_data_or_table(draw_area, "measure area chance", areas.area)
-def area(
-    data: Data,
-    kind: Literal["roc", "ap"] = "roc",
-    *,
-    sort: bool = True,
-    **options: Unpack[LevelPlot],
-) -> Axes:
+@plot_of(areas.area, "measure area chance", own="y", size=rows_high)
+def area(canvas: Canvas, table: pd.DataFrame) -> None:
     """Draw the area under the curve for each measure, with an interval.
-
-    Parameters
-    ----------
-    data : DataFrame or Dataset
-        Candidates, as in :func:`rankeval_pd.area`, or the result of that method.
-    kind, level
-        Options for data, as in :func:`rankeval_pd.area`.
-    sort : bool
-        Whether to sort the measures by area, with the largest area first. If False, the measures
-        stay in their original order.
-    **look
 
     Notes
     -----
@@ -356,35 +280,37 @@ def area(
     >>> df.rankeval.plot.area().get_xlabel()
     'area under the ROC curve'
     """
-    look, asked = parted(options)
-    return draw_area(areas.area(data, kind, **asked), sort=sort, **look)
+    table = table.sort_values("area", ascending=False, kind="stable")
+    kind = str(table.attrs.get("kind"))
+    chances = table["chance"].dropna().round(9).unique()
+    digits = digits_for(0.5 * float(np.min(chances, initial=0.04))) if kind != "roc" else 2
+    rows = pd.DataFrame({"name": table["measure"], "value": table["area"], "accent": False})
+    rows["low"], rows["high"] = table.get("ci_low", np.nan), table.get("ci_high", np.nan)
+    references = {float(x): f"random {number(float(x), digits)}" for x in chances}
+    label, header = _AREAS.get(kind, "area"), _SHORT.get(kind, "area")
+    draw_forest(canvas, rows, label, header, table.attrs.get("level"), references=references)
+    if "ci_low" in table:
+        canvas.tell(f"Lines: {interval_kind(table.attrs, 'separately for each measure')}.")
+    canvas.tell("Vertical line: random order.")
 
 
-def draw_measure_ranks(table: pd.DataFrame | xr.Dataset, **look: Any) -> Any:
-    """Draw each measure's value, interval and ranks in one panel per n or metric."""
-    frame = tidy(table, RANKED, "measure_ranks").drop(columns=["row"], errors="ignore")
-    return _draw_measure_ranks(by_n(frame, "measure"), **look)
+def _by_criterion(data: Any) -> Any:
+    """Return ranks of measures with n or the metric as a group; other data stay as they are."""
+    if not is_table(data, RANKED):
+        return data
+    frame = tidy(data, RANKED, "measure_ranks").drop(columns=["row"], errors="ignore")
+    return by_n(frame, "measure")
 
 
-@picture(RANKED, "measure_ranks", own="y", size=rows_high)
-def _draw_measure_ranks(canvas: Canvas, table: pd.DataFrame) -> None:
-    table = table.sort_values("value", ascending=False, kind="stable")
-    shares = table.attrs.get("kind") is None and "metric" not in table.attrs
-    _draw_ranks(canvas, table, "measure", what_of(table.attrs), shares=shares)
-
-
-@of_data_or_table(draw_measure_ranks, RANKED, measure_verdicts.measure_ranks)
-def measure_ranks(data: Data, n: ListSizes = None, **options: Unpack[MeasurePlot]) -> Axes:
+@plot_of(measure_verdicts.measure_ranks, RANKED, prepared=_by_criterion, own="y", size=rows_high)
+def measure_ranks(canvas: Canvas, table: pd.DataFrame) -> None:
     """Draw the value of each measure with its interval and rank.
 
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label, or the result of
-        :func:`rankeval_pd.measure_ranks`, or of :func:`rankeval_pd.summary` for candidates.
-    n, kind, adjust, n_resamples, level
-        Options for data, as in :func:`rankeval_pd.measure_ranks`. Each n has its own panel.
-    **look
+        The data for :func:`rankeval_pd.measure_ranks`, or its result, with a panel for each n; or
+        the result of :func:`rankeval_pd.summary` for candidates.
 
     Notes
     -----
@@ -402,34 +328,20 @@ def measure_ranks(data: Data, n: ListSizes = None, **options: Unpack[MeasurePlot
     >>> ax.get_xlabel(), [text.get_text() for text in ax.texts][-3:]
     ('precision, n = 50', ['1', '2', 'rank'])
     """
-    look, asked = parted(options)
-    table = measure_verdicts.measure_ranks(data, n, **asked)
-    return cast("Axes", draw_measure_ranks(table, **look))
+    table = table.sort_values("value", ascending=False, kind="stable")
+    shares = table.attrs.get("kind") is None and "metric" not in table.attrs
+    _draw_ranks(canvas, table, "measure", what_of(table.attrs), shares=shares)
 
 
-@picture("system value ci_low ci_high rank_low rank_high", "system_ranks", own="y", size=rows_high)
-def draw_system_ranks(canvas: Canvas, table: pd.DataFrame) -> None:
-    """Draw the score of each system with its interval and rank limits."""
-    best = "rank" if "rank" in table else "rank_low"
-    table = table.sort_values(best, kind="stable")
-    _draw_ranks(canvas, table, "system", score_of(table.attrs), shares=False)
-
-
-@of_data_or_table(
-    draw_system_ranks, "system value rank_low rank_high", tests.system_ranks, forms=["items"]
+@plot_of(
+    tests.system_ranks,
+    "system value ci_low ci_high rank_low rank_high",
+    forms=["items"],
+    own="y",
+    size=rows_high,
 )
-def system_ranks(
-    data: Data, *, adjust: FamilyAdjustment | None = "max-t", **options: Unpack[RankPlot]
-) -> Axes:
+def system_ranks(canvas: Canvas, table: pd.DataFrame) -> None:
     """Draw the score of each system with its interval and rank.
-
-    Parameters
-    ----------
-    data : DataFrame or Dataset
-        Scores of systems on test items, or the result of :func:`rankeval_pd.system_ranks`.
-    n_resamples, adjust, adjust_over, alpha, level
-        Options for items, as in :func:`rankeval_pd.system_ranks`.
-    **look
 
     Notes
     -----
@@ -445,23 +357,23 @@ def system_ranks(
     >>> df.rankeval.plot.system_ranks().get_xlabel()
     'score'
     """
-    look, asked = parted(options)
-    table = tests.system_ranks(data, adjust=adjust, **asked)
-    return draw_system_ranks(table, **look)
+    best = "rank" if "rank" in table else "rank_low"
+    table = table.sort_values(best, kind="stable")
+    _draw_ranks(canvas, table, "system", score_of(table.attrs), shares=False)
 
 
 def _draw_ranks(
     canvas: Canvas, table: pd.DataFrame, name: str, label: str, *, shares: bool
 ) -> None:
     """Draw values with intervals, ranks and ties."""
-    attrs, numbers = table.attrs, PRECISION if shares else Numbers()
+    attrs, header = table.attrs, "precision" if shares else "value"
     rows = pd.DataFrame({"name": table[name], "value": table["value"]})
     rows["low"], rows["high"] = table["ci_low"], table["ci_high"]
     rows["accent"] = table.get("tied_for_best", table["rank_low"] == 1)
     rows["rank"] = [_rank_text(*x) for x in table[["rank_low", "rank_high"]].to_numpy(dtype=float)]
     if "letters" in table:
         rows["letters"] = table["letters"]
-    draw_forest(canvas, rows, label, numbers, level=attrs.get("level"))
+    draw_forest(canvas, rows, label, header, attrs.get("level"), percent=shares)
     scope = f"separately for each {name}"
     if attrs.get("intervals") == "simultaneous":
         scope = f"for all {name}s together"
@@ -512,79 +424,27 @@ def gain_of(attrs: Mapping[Any, Any]) -> str:
 # ---- Precision over repeated samples and the binomial model (Evert 2004, figure 4)
 
 
-def draw_repetition(table: Any, samples: Any, **options: Any) -> npt.NDArray[Any]:
-    """Draw the distribution of precision over samples, in one stacked panel per measure."""
-    needed = "measure threshold precision sd_expected sd_observed"
-    table = table_of(table, needed, "repetition")
-    rows = "measure threshold n_accepted precision"
-    samples = tidy(samples, rows, "repetition_samples")
-    thresholds = samples.drop_duplicates(["measure", "threshold"]).set_index("measure")["threshold"]
-    if not thresholds.reindex(table["measure"]).equals(table.set_index("measure")["threshold"]):
-        raise ValueError(
-            "samples and table differ in their measures or thresholds. Pass repetition and"
-            " repetition_samples for the same data, with the same threshold or n."
-        )
-    ax, wrap, look, _ = looks(options)
-    look.check_names(table["measure"].tolist())
-    count = len(table)
-    if count > MOST:
-        raise ValueError(
-            f"there are {count} measures, but a figure has at most {MOST} panels. Choose some: "
-            "data.rankeval(measures=[...])."
-        )
-    if ax is not None:
-        panels = given_panels(ax, count, "measures")
-    elif count < 2:
-        panels = grid_of(1, 1, None)[:count]
-    else:
-        columns = int(wrap or 1 + (count > 6))
-        size = max(6.4, 3.1 * columns), 1.7 * -(-count // columns) + 0.4
-        panels = grid_of(count, columns, size, sharex=True, sharey=True)
-    found = samples["precision"].dropna()
-    edges, high = np.array([0.0, 1.0]), 0.0
-    if len(found):  # the same bins in all panels
-        low, top = float(found.min()), float(found.max())
-        step = max(top - low, 0.01) / max(8, min(40, round(2.5 * len(found) ** (1.0 / 3.0))))
-        start = low - 2.5 * step
-        edges = start + step * np.arange(int(np.ceil((top + 2.5 * step - start) / step)) + 1)
-    for panel, (_, row) in zip(panels, table.iterrows(), strict=True):
-        mine = samples.loc[samples["measure"] == row["measure"], "precision"].dropna()
-        canvas = Canvas(panel, look, alone=False)
-        high = max(high, _draw_samples(canvas, mine.to_numpy(dtype=float), row, edges))
-    for panel in panels:
-        share = min(0.5, 4.2 * font(panel, "note") / (0.62 * panel_size(panel)[1]))
-        top = high / (1.0 - share * _tall(panel))  # the lines of text are above the histogram
-        bottom = {"log": 0.5}.get(panel.get_yscale(), 0.0)
-        panel.set_ylim(bottom, 1.05 * top or 1.0)
-        if panel.get_xscale() == "linear":
-            panel.set_xlim(edges[0], edges[-1])
-        set_ticks(panel.xaxis, in_percent, 5.0)
-        set_ticks(panel.yaxis, compact, 3.0)
-        last = ax is not None or panel.get_subplotspec().is_last_row()
-        panel.set_xlabel("precision of the sample" * last, fontsize=font(panel, "label"))
-    if len(panels) and look.title is not None:
-        panels[0].figure.suptitle(look.title, fontsize=font(panels[0], "label") + 1.0)
-    return panels
+def _with_samples(data: Data, *args: Any, **asked: Any) -> tuple[Any, Any]:
+    """Return the variation over samples, and the samples."""
+    with one_reading():
+        return repetition_of(data, *args, **asked), repetition_samples(data, *args, **asked)
 
 
-@of_data_or_table(draw_repetition, "measure sd_expected sd_observed", repetition_of, clusters=False)
-def repetition(
-    data: Data,
-    threshold: float | Mapping[Hashable, float] | None = None,
-    n: int | None = None,
-    **options: Unpack[SamplePlot],
-) -> Any:
+@plot_of(
+    repetition_of,
+    "measure threshold precision sd_expected sd_observed",
+    tables=_with_samples,
+    whole=True,
+    clusters=False,
+)
+def repetition(place: tuple[Any, Look], table: Any, samples: Any = None, /) -> npt.NDArray[Any]:
     """Draw the distribution of precision over samples, with one panel per measure.
 
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates from several samples, or the result of :func:`rankeval_pd.repetition`. If
-        you pass a result, also pass ``samples``, the result of
+        The data for :func:`rankeval_pd.repetition`, or its result, followed by that of
         :func:`rankeval_pd.repetition_samples` for the same measures.
-    threshold, n, ci, level
-        Options for data, as in :func:`rankeval_pd.repetition`.
-    **look
 
     Returns
     -------
@@ -607,11 +467,52 @@ def repetition(
     >>> len(axes)
     1
     """
-    look, asked = parted(options)
-    with one_reading():
-        table = repetition_of(data, threshold, n, **asked)
-        samples = repetition_samples(data, threshold, n, **asked)
-    return draw_repetition(table, samples, **look)
+    ax, look = place
+    table = table_of(table, "measure threshold precision sd_expected sd_observed", "repetition")
+    rows = "measure threshold n_accepted precision"
+    samples = tidy(samples, rows, "repetition_samples")
+    thresholds = samples.drop_duplicates(["measure", "threshold"]).set_index("measure")["threshold"]
+    if not thresholds.reindex(table["measure"]).equals(table.set_index("measure")["threshold"]):
+        raise ValueError(
+            "samples and table differ in their measures or thresholds. Pass repetition and"
+            " repetition_samples for the same data, with the same threshold or n."
+        )
+    count = len(table)
+    if count > MOST:
+        raise ValueError(
+            f"there are {count} measures, but a figure has at most {MOST} panels. Choose some: "
+            "data.rankeval(measures=[...])."
+        )
+    if ax is not None:
+        panels = given_panels(ax, count, "measures")
+    elif count < 2:
+        panels = grid_of(1, 1, None)[:count]
+    else:
+        columns = 1 + (count > 6)
+        size = max(6.4, 3.1 * columns), 1.7 * -(-count // columns) + 0.4
+        panels = grid_of(count, columns, size, sharex=True, sharey=True)
+    found = samples["precision"].dropna()
+    edges, high = np.array([0.0, 1.0]), 0.0
+    if len(found):  # the same bins in all panels
+        bins = max(8, min(40, round(2.5 * len(found) ** (1.0 / 3.0))))
+        step = max(np.ptp(found), 0.01) / bins
+        edges = found.min() + step * (np.arange(bins + 6) - 2.5)
+    for panel, (_, row) in zip(panels, table.iterrows(), strict=True):
+        mine = samples.loc[samples["measure"] == row["measure"], "precision"].dropna()
+        canvas = Canvas(panel, look, alone=False)
+        high = max(high, _draw_samples(canvas, mine.to_numpy(dtype=float), row, edges))
+    for panel in panels:
+        share = min(0.5, 4.2 * font(panel, "note") / (0.62 * panel_size(panel)[1]))
+        top = high / (1.0 - share * _tall(panel))  # the lines of text are above the histogram
+        panel.set_ylim(0.0, 1.05 * top or 1.0)
+        panel.set_xlim(edges[0], edges[-1])
+        set_ticks(panel.xaxis, in_percent, 5.0)
+        set_ticks(panel.yaxis, compact, 3.0)
+        last = ax is not None or panel.get_subplotspec().is_last_row()
+        panel.set_xlabel("precision of the sample" * last, fontsize=font(panel, "label"))
+    if len(panels) and look.title is not None:
+        panels[0].figure.suptitle(look.title, fontsize=font(panels[0], "label") + 1.0)
+    return panels
 
 
 def _tall(panel: Any) -> bool:
@@ -624,10 +525,10 @@ def _draw_samples(
     canvas: Canvas, found: npt.NDArray[Any], row: pd.Series[Any], edges: Any
 ) -> float:
     """Draw one measure's samples with two normal curves; return the largest height."""
-    panel, look, measure, ink = canvas.ax, canvas.look, row["measure"], canvas.ink
+    panel, measure, ink = canvas.ax, row["measure"], canvas.ink
     color = canvas.color(measure)
     bars = {"color": mixed_color(color, ink.bg, 0.38), "edgecolor": ink.bg, "linewidth": 0.8}
-    counts, _, _ = panel.hist(found, bins=edges, **look.band(measure, **bars, label="samples"))
+    counts, _, _ = panel.hist(found, bins=edges, **bars, label="samples")
     across = np.linspace(edges[0], edges[-1], 400)
     wide, high = edges[1] - edges[0], float(np.max(counts, initial=0.0))
     for sd, shade, width, name in (
@@ -637,8 +538,7 @@ def _draw_samples(
         with np.errstate(divide="ignore", invalid="ignore"):  # no curve without variation
             z = (across - float(row["precision"])) / sd
             height = found.size * wide * np.exp(-0.5 * z**2) / (sd * np.sqrt(2.0 * np.pi))
-        line = look.line(measure, color=shade, linewidth=width, label=name, zorder=3)
-        panel.plot(across, height, **line)
+        panel.plot(across, height, color=shade, linewidth=width, label=name, zorder=3)
         high = max(high, float(np.nanmax(height, initial=0.0)))
     canvas.frame(ylabel="samples")
     canvas.tell(
@@ -657,7 +557,7 @@ def _draw_samples(
     ]
     size = font(panel, "note")
     name = cut_text(canvas.text(measure), font(panel, "name"), 0.6 * panel_size(panel)[0])
-    shade = Ink.of(panel, outside=True).text(color)
+    shade = canvas.out.text(color)
     panel.set_title(name, fontsize=font(panel, "name"), loc="left", color=shade)
     start, va = -2, "top"
     if not _tall(panel):

@@ -1,10 +1,10 @@
-"""Plot precision, recall and random rankings over list sizes."""
+"""Plot precision, comparisons and random rankings over list sizes."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,44 +12,62 @@ import pandas as pd
 from rankeval_pd.chance.bounds import random_bound as bound_of
 from rankeval_pd.chance.bounds import random_cdf as cdf_of
 from rankeval_pd.doors import Data
-from rankeval_pd.errors import check_flag, hushed
-from rankeval_pd.lists.precision import nbest_precision, precision_band
+from rankeval_pd.errors import check_share, hushed
+from rankeval_pd.lists import regions
+from rankeval_pd.lists.comparison import compare
+from rankeval_pd.lists.precision import intervals_unread, nbest_precision, precision_band
 from rankeval_pd.options import one_reading
 from rankeval_pd.plotting.canvas import (
+    BESIDE,
+    FEW,
     HAIR,
+    LENGTH,
+    LINE,
     SPARSE,
-    XLABELS,
     Canvas,
     interval_kind,
     level_before,
     thin_table,
     write,
 )
-from rankeval_pd.plotting.look import Look, compact, most_text, rate_text, set_ticks
+from rankeval_pd.plotting.look import (
+    LEAST,
+    Look,
+    compact,
+    cut_text,
+    font,
+    in_percent,
+    in_points,
+    mixed_color,
+    most_text,
+    plainly,
+    rate_text,
+    set_ticks,
+    wide,
+)
 from rankeval_pd.plotting.panels import (
     Levels,
-    PrecisionPlot,
-    RankingPlot,
     by_name,
-    checked,
     curves_of,
     is_log,
-    of_data_or_table,
-    parted,
-    picture,
-    positions,
+    plot_of,
+    positives_of,
     priors_of,
     roles_in,
     seen_of,
     shown,
+    size_of,
     table_of,
-    totals_of,
 )
-from rankeval_pd.roles import CUTTING, Across, ListSizes, PopulationKind, Roles
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+from rankeval_pd.roles import (
+    CUTTING,
+    FamilyAdjustment,
+    ListSizes,
+    PopulationKind,
+    Roles,
+    measures_of,
+)
+from rankeval_pd.words import ADJUSTED, TESTS, percent_of
 
 # -------------------------------------------------------------------------------------------------
 # Precision and recall of n-best lists (Evert 2004, figures 1 and 2).
@@ -58,103 +76,56 @@ _JOINT = "simultaneous confidence band, valid jointly at all n"
 _BELOW = 0.08  # fraction of the height below the baseline
 
 
-@picture("measure n precision lift ci_low ci_high", "nbest_precision")
-def draw_precision(
-    canvas: Canvas,
-    table: pd.DataFrame,
-    band: pd.DataFrame | None = None,
-    *,
-    x: str = "n",
-    log: bool | None = None,
-    mark: Sequence[int] = (),
-    relevant: float = 0.0,
-    reference: str | Sequence[str] = ("random",),
-    intervals: bool | None = None,
-    bands: bool | None = None,
-) -> None:
-    """Draw the precision of n-best lists with its uncertainty and the baseline."""
-    if band is not None:
-        band = table_of(band, "measure n band_low band_high", "precision_band")
-        lists = table[["measure", "n"]].drop_duplicates()
-        common = lists.merge(band[["measure", "n"]].drop_duplicates())
-        if len(band) > len(common) or set(common["measure"]) != set(lists["measure"]):
-            raise ValueError(
-                "band and table differ in their measures or n. Pass the precision_band for the same"
-                " data, measures and n."
-            )
-    references, relevant, mark = checked(table, x, mark, relevant, reference)
-    logarithmic = x != "recall" and is_log(log, table["n"])
-    rows = draw_lists(canvas, table, x, logarithmic, log)
-    if mark:
-        draw_marks(canvas, rows, mark, x)
-    if band is not None and (bands or (bands is None and not intervals)):
-        parts = by_name(band)
-        wide = {}
-        for name, mine in rows.items():
-            if name in parts:
-                wide[name] = parts[name].merge(mine[["n", "x"]], on="n")
-        kind = f"{level_before(band.attrs)}{_JOINT}"
-        if (table["precision"] > 0.9).any():
-            kind += " (too narrow where precision is above 90%)"
-        canvas.uncertainty(wide, "band_low", "band_high", kind)
-    if intervals or (intervals is None and (band is None or bands is False)):
-        kind = interval_kind(table.attrs, "separately at each n")
-        canvas.uncertainty(rows, "ci_low", "ci_high", kind)
-    shade_blocks(canvas, table[table["measure"].isin([*rows])], "tied", x)
-    draw_references(canvas, table, x, references, relevant)
-    canvas.finish(ylabel="precision", xlabel=XLABELS[x])
-
-
-@of_data_or_table(draw_precision, "n precision lift", nbest_precision)
-def precision(
+def _with_band(
     data: Data,
     n: ListSizes = None,
     *,
     level: float = 0.95,
     simultaneous: bool = True,
     n_resamples: int = 1000,
-    x: Across = "n",
-    mark: Sequence[int] = (),
-    relevant: float = 0.0,
-    reference: str | Sequence[str] = ("random",),
+    highlight: Any = None,
+    **asked: Any,
+) -> tuple[Any, Any]:
+    """Return the precision of lists, and for a single name a simultaneous band."""
+    with one_reading():
+        sizes, roles = seen_of(data, n, asked), roles_in(asked)
+        table = nbest_precision(data, sizes, level=level, **asked)
+        names = dict.fromkeys(np.asarray(table["measure"]).tolist())
+        count = len(Look(highlight=highlight).highlighted or names)
+        band = None
+        single = count == 1 and np.unique(table["n"]).size > SPARSE
+        if simultaneous and single and Roles.of(roles).ties in CUTTING:
+            with hushed():  # the caption contains the warning about a narrow band
+                band = precision_band(
+                    data, shown(table), level=level, n_resamples=n_resamples, **roles
+                )
+    return table, band
+
+
+@plot_of(nbest_precision, "measure n precision lift ci_low ci_high", tables=_with_band)
+def precision(
+    canvas: Canvas,
+    table: pd.DataFrame,
+    band: pd.DataFrame | None = None,
+    /,
+    *,
     log: bool | None = None,
-    intervals: bool | None = None,
-    bands: bool | None = None,
-    **options: Unpack[PrecisionPlot],
-) -> Axes:
+) -> None:
     """Draw the precision of n-best lists with intervals or bands, and the baseline.
 
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label, or the result of
-        :func:`rankeval_pd.nbest_precision` for one group. If you pass a result, you can add
-        ``band``, the result of :func:`rankeval_pd.precision_band` for the same measures.
-    n, ci, level, target, phi
-        Options for data, as in :func:`rankeval_pd.nbest_precision`.
+        The data for :func:`rankeval_pd.nbest_precision`, or its result. A second table can follow
+        a result: that of :func:`rankeval_pd.precision_band` for the same measures.
     simultaneous : bool
-        Option for data: whether to add a simultaneous band over the visible list sizes.
+        Option for data: whether a single measure gets a simultaneous band over the visible list
+        sizes.
     n_resamples : int
         Option for data, as in :func:`rankeval_pd.precision_band`.
-    x : {"n", "share", "recall"}
-        Quantity on the x axis: the size of the list, the list as a fraction of the candidates, or
-        the recall of the list.
-    mark : sequence of int
-        Sizes of lists to mark with a vertical line. With x="recall", each size is marked with a
-        tick on each curve.
-    relevant : float
-        Smallest gain over the baseline that is considered relevant, drawn as a line.
-    reference : {"random", "ideal"} or sequence of these
-        Reference curves to draw. "random" is a random order, for which the precision is the
-        baseline. "ideal" is an order with all true positives first.
     log : bool, optional
-        Whether the n axis (or the fraction axis) is logarithmic. By default, the axis is
-        logarithmic if the largest n is more than 2,000 times the smallest. In this case, lists
-        shorter than 10 are omitted.
-    intervals, bands : bool, optional
-        Whether to draw pointwise intervals and simultaneous bands. By default, only one of the two
-        is drawn (see Notes).
-    **look
+        Whether the n axis is logarithmic. By default, the axis is logarithmic if the largest n is
+        more than 2,000 times the smallest. In this case, lists shorter than 10 are omitted.
 
     Notes
     -----
@@ -176,74 +147,73 @@ def precision(
     >>> rankeval_pd.plotting.precision(df.rankeval.nbest_precision()).get_ylabel()
     'precision'
     """
-    check_flag("intervals", intervals, none=True)
-    check_flag("bands", bands, none=True)
-    look, asked = parted(options)
-    with one_reading():
-        sizes = seen_of(data, n, asked)
-        table = nbest_precision(data, sizes, level=level, **asked)
-        band = None
-        names = list(dict.fromkeys(np.asarray(table["measure"]).tolist()))
-        bright = Look(highlight=look.get("highlight")).highlighted or names
-        single = len(bright) == 1 and np.unique(table["n"]).size > SPARSE and not intervals
-        if simultaneous and (bands or (bands is None and single)):
-            roles = roles_in(asked)
-            ties = Roles.of(roles).ties
-            drawn = shown(table)
-            if ties in CUTTING:
-                with hushed():  # the caption contains the warning about a narrow band
-                    band = precision_band(
-                        data, drawn, level=level, n_resamples=n_resamples, **roles
-                    )
-    return draw_precision(
-        table,
-        band,
-        x=x,
-        log=log,
-        mark=mark,
-        relevant=relevant,
-        reference=reference,
-        intervals=intervals,
-        bands=bands,
-        **look,
-    )
+    if band is not None:
+        band = table_of(band, "measure n band_low band_high", "precision_band")
+        common = band.merge(table[["measure", "n"]].drop_duplicates())
+        if len(common) < len(band) or {*band["measure"]} != {*table["measure"]}:
+            raise ValueError(
+                "band and table differ in their measures or n. Pass the precision_band for the same"
+                " data, measures and n."
+            )
+    rows = draw_lists(canvas, table, log)
+    if band is None:
+        kind = interval_kind(table.attrs, "separately at each n")
+        canvas.uncertainty(rows, "ci_low", "ci_high", kind)
+    else:
+        parts = by_name(band)
+        wide = {}
+        for name, mine in rows.items():
+            if name in parts:
+                wide[name] = parts[name].merge(mine[["n", "x"]], on="n")
+        kind = f"{level_before(band.attrs)}{_JOINT}"
+        if (table["precision"] > 0.9).any():
+            kind += " (too narrow where precision is above 90%)"
+        canvas.uncertainty(wide, "band_low", "band_high", kind)
+    shade_blocks(canvas, table[table["measure"].isin([*rows])], "tied")
+    priors = priors_of(table)
+    canvas.upwards()
+    if priors:
+        lowest = min(priors)
+        canvas.start_at(lowest - _BELOW * (canvas.ax.dataLim.y1 - lowest), floor=-0.02)
+        canvas.rule(priors[0], canvas.random(priors[0]))
+        for share in priors[1:]:
+            canvas.rule(share)
+        canvas.tell("Gray line: random order.")
+    canvas.upwards()
+    canvas.finish(ylabel="precision", xlabel=LENGTH)
 
 
 def draw_lists(
-    canvas: Canvas,
-    table: pd.DataFrame,
-    x: str,
-    logarithmic: bool,
-    log: bool | None = None,
-    y: str = "precision",
+    canvas: Canvas, table: pd.DataFrame, log: bool | None = None
 ) -> dict[Hashable, pd.DataFrame]:
     """Draw the curve of each measure, and return the rows with x positions."""
     rows = by_name(table)
     scores: dict[Hashable, float] = {}
+    logarithmic = is_log(log, table["n"])
     short = logarithmic and log is None  # if every n were drawn, the first ranks would be too noisy
     for measure, mine in rows.items():
-        scores[measure] = float(mine[y].mean())
+        scores[measure] = float(mine["precision"].mean())
         if short:
             mine = mine[mine["n"] >= FIRST]
-        rows[measure] = mine.assign(x=positions(mine, x))
-    drawn = canvas.choose(scores, f"mean {y}")
-    canvas.across(x, log=logarithmic)
+        rows[measure] = mine.assign(x=mine["n"])
+    drawn = canvas.choose(scores, "mean precision")
+    canvas.across("n", log=logarithmic)
     for measure in drawn:
-        canvas.curve(measure, rows[measure]["x"], rows[measure][y])
+        canvas.curve(measure, rows[measure]["n"], rows[measure]["precision"])
     if short and len(table):
         canvas.tell(f"Lists shorter than {FIRST} are omitted.")
     last = float(table["n"].max())
-    if x == "n" and np.isfinite(last) and (not short or last >= FIRST):
+    if np.isfinite(last) and (not short or last >= FIRST):
         if table["n"].nunique() <= SPARSE:  # the last n has an interval
             last *= 1.03
         canvas.limits("x", high=last)  # names are at the ends of lines
-    canvas.across(x, log=logarithmic)
+    canvas.across("n", log=logarithmic)
     return rows
 
 
-def shade_blocks(canvas: Canvas, table: pd.DataFrame, column: str, x: str) -> None:
+def shade_blocks(canvas: Canvas, table: pd.DataFrame, column: str) -> None:
     """Shade list sizes inside ties, where lists depend on the tie-breaking order."""
-    if x != "n" or column not in table or table.attrs.get("ties") == "expected":
+    if column not in table or table.attrs.get("ties") == "expected":
         return
     inside = (table[column] > 0).groupby(table["n"]).any()
     if not inside.any():
@@ -254,140 +224,56 @@ def shade_blocks(canvas: Canvas, table: pd.DataFrame, column: str, x: str) -> No
     canvas.tell("Shaded: lists that end inside a block of equal scores.")
 
 
-def draw_references(
-    canvas: Canvas, table: pd.DataFrame, x: str, references: Sequence[str], relevant: float = 0.0
-) -> None:
-    """Draw reference curves for a random and an ideal order, and the relevant gain."""
-    ax = canvas.ax
-    priors = priors_of(table)
-    canvas.upwards()
-    if "random" in references and priors:
-        prior = min(priors)
-        canvas.start_at(prior - _BELOW * (ax.dataLim.y1 - prior), floor=-0.02)
-        first, *others = priors
-        canvas.rule(first, canvas.random(first))
-        for share in others:
-            canvas.rule(share)
-        canvas.tell("Gray line: random order.")
-    if relevant and priors:
-        canvas.rule(priors[0] + relevant, f"+{100 * relevant:.3g} points")
-        canvas.tell(f"Upper gray line: {100 * relevant:.3g} points above a random order.")
-    if "ideal" in references:
-        total, positive = totals_of(table)
-        n = np.unique(table["n"].to_numpy())
-        found = np.minimum(n, positive)
-        across = {"n": n, "share": n / total, "recall": found / positive}[x]
-        canvas.reference(across, found / n, "ideal order")
-    canvas.upwards()
-
-
-def draw_marks(
-    canvas: Canvas, rows: Mapping[Hashable, pd.DataFrame], mark: Sequence[int], x: str
-) -> None:
-    """Draw a line at each marked n, or a tick on each curve if the x axis is recall."""
-    for place, mine in enumerate(rows.values()):
-        marked = mine.drop_duplicates("n").set_index("n")
-        for n in mark:
-            if n not in marked.index:  # this measure has fewer scored candidates
-                continue
-            point = float(marked["x"][n]), float(marked["precision"][n])
-            if x == "recall":
-                canvas.ax.plot(*point, "|", markersize=12, color=canvas.ink.plain)
-                note = {"ha": "center", "color": canvas.ink.note}
-                write(canvas.ax, f"{n:,}", point, (0, 9), **note)
-            elif place == 0:
-                canvas.upright(point[0], f"{n:,}")
-
-
 # -------------------------------------------------------------------------------------------------
 # Random rankings next to the measures' curves (Macskassy 2005).
 
 
-@picture("p n expected critical", "random_bound")
-def draw_random_bound(
-    canvas: Canvas,
-    bound: pd.DataFrame,
-    precision: pd.DataFrame | None = None,
-    envelope: pd.DataFrame | None = None,
-    *,
-    log: bool | None = None,
-) -> None:
-    """Draw precision curves and the lowest precision significantly above chance."""
-    ax, positive = canvas.ax, np.inf
-    logarithmic = is_log(log, bound["n"])
-    canvas.across("n", log=logarithmic)
-    prior = float(bound["expected"].iloc[0] / bound["n"].iloc[0]) if len(bound) else np.nan
-    if precision is not None:
-        needed = "measure n precision recall lift"
-        curves = table_of(precision, needed, "nbest_precision")
-        _, positive = totals_of(curves)
-        draw_lists(canvas, curves, "n", logarithmic, log)
-    if envelope is not None:
-        envelope = table_of(envelope, "p n critical", "random_bound")
-    short = FIRST if logarithmic and log is None else 1
-    for place, (level, rows) in enumerate(bound.groupby("p", sort=False)):
-        p = float(level)  # type: ignore[arg-type]
-        single = share = _possible_share(rows, positive, short)
-        scope, held = "at any single n", False
-        if envelope is not None and (envelope["p"] == p).any():
-            outer = envelope[envelope["p"] == p]
-            share = _possible_share(outer, positive, short)
-            scope, held = "at every n", True
-        name, below = f"chance {rate_text(p)}", f"{most_text(p)} of random orders stay below the"
-        look = canvas.look.band(zorder=1.04)
-        if place == 0:
-            canvas.field(share.index, prior, share, name)
-            said = f"Gray area: {below} edge {scope}"
-        else:
-            canvas.guide(share.index, share, name, **look)
-            said = f"Line “{name}”: {below} line {scope}"
-        known = share.dropna()
-        if len(known):
-            canvas.refer(name, float(known.iloc[-1]))
-        if place == 0 and held:
-            canvas.guide(single.index, single, "_each n separately", HAIR, **look)
-            said += "; the hairline is the bound for a single n"
-        canvas.tell(f"{said}.")
-    if np.isfinite(prior):
-        canvas.upwards()
-        canvas.start_at(prior - _BELOW * (ax.dataLim.y1 - prior))
-        canvas.rule(prior, canvas.random(prior))
-    if precision is None and bound["n"].max() > bound["n"].min():
-        canvas.limits("x", high=float(bound["n"].max()))
-    canvas.across("n", log=logarithmic)
-    canvas.upwards()
-    canvas.finish(xlabel=XLABELS["n"], ylabel="precision")
-
-
-@of_data_or_table(draw_random_bound, "p n expected critical", bound_of, clusters=False)
-def random_bound(
+def _with_curves(
     data: Data,
     p: Levels = 0.05,
     n: ListSizes = None,
     *,
     population: PopulationKind = "finite",
     simultaneous: bool = True,
+    pool: Any = "all",  # a single bound for all curves
+    **roles: Any,
+) -> tuple[Any, Any, Any]:
+    """Return the bound, the precision of all measures, and the simultaneous bound."""
+    finite, within, envelope = population == "finite", None, None
+    with one_reading():
+        if finite:
+            within = n = seen_of(data, n, roles)
+        table = curves_of(data, within, **roles)
+        bound = bound_of(data, p, n, population=population, pool=pool, **roles)
+        levels = [x for x in dict.fromkeys(np.asarray(bound["p"]).tolist()) if x < 1.0]
+        if simultaneous and finite and levels:
+            envelope = bound_of(data, levels, n, simultaneous=True, pool=pool, **roles)
+    return bound, table, envelope
+
+
+@plot_of(bound_of, "p n expected critical", tables=_with_curves, clusters=False)
+def random_bound(
+    canvas: Canvas,
+    bound: pd.DataFrame,
+    precision: pd.DataFrame | None = None,
+    envelope: pd.DataFrame | None = None,
+    /,
+    *,
     log: bool | None = None,
-    **options: Unpack[RankingPlot],
-) -> Axes:
+) -> None:
     """Draw precision curves and the lowest precision significantly above chance.
 
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label, or the result of
-        :func:`rankeval_pd.random_bound` or :func:`rankeval_pd.random_bound_for` for one group. If
-        you pass a result, you can add ``precision``, the result of
-        :func:`rankeval_pd.nbest_precision`, to draw the curves, and ``envelope``, the result of
+        The data for :func:`rankeval_pd.random_bound`, or its result. Two tables can follow a
+        result: that of :func:`rankeval_pd.nbest_precision`, for the curves (or None), and that of
         ``random_bound(simultaneous=True)``.
-    p, n, population
-        Options for data, as in :func:`rankeval_pd.random_bound`.
     simultaneous : bool
-        Option for data: whether to add bounds that are simultaneous over all n. This option
-        requires a finite population.
+        Option for data: whether to add bounds that are simultaneous over all n, which exist for a
+        finite population.
     log : bool, optional
         As in :func:`precision`.
-    **look
 
     Notes
     -----
@@ -405,19 +291,49 @@ def random_bound(
     >>> df.rankeval.plot.random_bound(0.2).get_ylabel()
     'precision'
     """
-    look, roles = parted(options)
-    pool: Any = "all"  # a single bound for all curves
-    with one_reading():
-        within = None
-        if population == "finite":
-            within = n = seen_of(data, n, roles)
-        table = curves_of(data, within, **roles)
-        bound = bound_of(data, p, n, population=population, pool=pool, **roles)
-        envelope = None
-        levels = [x for x in dict.fromkeys(np.asarray(bound["p"]).tolist()) if x < 1.0]
-        if simultaneous and population == "finite" and levels:
-            envelope = bound_of(data, levels, n, simultaneous=True, pool=pool, **roles)
-    return draw_random_bound(bound, table, envelope, log=log, **look)
+    ax, positive = canvas.ax, np.inf
+    logarithmic = is_log(log, bound["n"])
+    canvas.across("n", log=logarithmic)
+    prior = float(bound["expected"].iloc[0] / bound["n"].iloc[0]) if len(bound) else np.nan
+    if precision is not None:
+        needed = "measure n precision recall lift"
+        curves = table_of(precision, needed, "nbest_precision")
+        positive = positives_of(curves)
+        draw_lists(canvas, curves, log)
+    if envelope is not None:
+        envelope = table_of(envelope, "p n critical", "random_bound")
+    short = FIRST if logarithmic and log is None else 1
+    for place, (level, rows) in enumerate(bound.groupby("p", sort=False)):
+        p = float(level)  # type: ignore[arg-type]
+        single = share = _possible_share(rows, positive, short)
+        scope, held = "at any single n", False
+        if envelope is not None and (envelope["p"] == p).any():
+            outer = envelope[envelope["p"] == p]
+            share = _possible_share(outer, positive, short)
+            scope, held = "at every n", True
+        name, below = f"chance {rate_text(p)}", f"{most_text(p)} of random orders stay below the"
+        if place == 0:
+            canvas.field(share.index, prior, share, name)
+            said = f"Gray area: {below} edge {scope}"
+        else:
+            canvas.guide(share.index, share, name, zorder=1.04)
+            said = f"Line “{name}”: {below} line {scope}"
+        known = share.dropna()
+        if len(known):
+            canvas.refer(name, float(known.iloc[-1]))
+        if place == 0 and held:
+            canvas.guide(single.index, single, "_each n separately", HAIR, zorder=1.04)
+            said += "; the hairline is the bound for a single n"
+        canvas.tell(f"{said}.")
+    if np.isfinite(prior):
+        canvas.upwards()
+        canvas.start_at(prior - _BELOW * (ax.dataLim.y1 - prior))
+        canvas.rule(prior, canvas.random(prior))
+    if precision is None and bound["n"].max() > bound["n"].min():
+        canvas.limits("x", high=float(bound["n"].max()))
+    canvas.across("n", log=logarithmic)
+    canvas.upwards()
+    canvas.finish(xlabel=LENGTH, ylabel="precision")
 
 
 def _possible_share(rows: pd.DataFrame, positive: float, first: int) -> pd.Series[Any]:
@@ -433,9 +349,46 @@ def _possible_share(rows: pd.DataFrame, positive: float, first: int) -> pd.Serie
 _LAWS = ["discrete", "interpolated", "parametric"]
 
 
-@picture("n tp discrete interpolated parametric", "random_cdf")
-def draw_random_cdf(canvas: Canvas, table: pd.DataFrame, bound: pd.DataFrame | None = None) -> None:
-    """Draw distribution functions of the number of true positives in a random list."""
+def _with_bounds(
+    data: Data,
+    n: int,
+    p: Levels = 0.5,
+    *,
+    population: PopulationKind = "finite",
+    **roles: Any,
+) -> tuple[Any, Any]:
+    """Return the distribution functions, and the bounds at these levels."""
+    with one_reading():
+        table = cdf_of(data, n, population=population, **roles)
+        return table, bound_of(data, p, n, population=population, pool="all", **roles)
+
+
+@plot_of(cdf_of, "n tp discrete interpolated parametric", tables=_with_bounds, clusters=False)
+def random_cdf(canvas: Canvas, table: pd.DataFrame, bound: pd.DataFrame | None = None, /) -> None:
+    """Draw distribution functions of the number of true positives in a random list.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        The data for :func:`rankeval_pd.random_cdf`, or its result for one n. A second table can
+        follow a result: that of :func:`rankeval_pd.random_bound`.
+    p : float or list of float
+        Option for data: levels of :func:`rankeval_pd.random_bound` to mark. For each p, the plot
+        shows a line at 1 - p and a mark at its intersection with each distribution function.
+
+    Notes
+    -----
+    The lines are the exact step function, its interpolation, and the continuous binomial function.
+    Dots mark the bounds at the intersections with the gray line at 1 - p. The values of the bounds
+    are written next to the names.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"gold": [True] * 40 + [False] * 160})
+    >>> df.rankeval.plot.random_cdf(20).get_xlabel()
+    'true positives among the first 20'
+    """
     sizes = table["n"].drop_duplicates().tolist()
     if len(sizes) > 1:
         raise ValueError(
@@ -451,12 +404,12 @@ def draw_random_cdf(canvas: Canvas, table: pd.DataFrame, bound: pd.DataFrame | N
         rows = table_of(bound, "p n discrete interpolated parametric", "random_bound")
         found = rows.loc[rows["n"] == sizes[0], ["p", *_LAWS]].to_numpy(dtype=float)
         for p, *bounds in found:
-            ax.axhline(1.0 - p, **canvas.look.band(**canvas.gray))
+            ax.axhline(1.0 - p, **canvas.gray)
             values: dict[Hashable, str] = {}
             look = {"markersize": 5, "zorder": 4, "markeredgecolor": canvas.ink.bg}
             for law, at in zip(_LAWS, bounds, strict=True):
                 color, label = canvas.color(law), f"_{law}"
-                canvas.dots(at, 1.0 - p, color, name=law, label=label, **look)
+                canvas.dots(at, 1.0 - p, color, label=label, **look)
                 values[law] = f"{at:.4g}"
             canvas.values(f"bound, {rate_text(p)}", values)
         canvas.tell("Dots: the bounds, where each distribution function reaches 1 − p.")
@@ -470,47 +423,400 @@ def draw_random_cdf(canvas: Canvas, table: pd.DataFrame, bound: pd.DataFrame | N
     canvas.finish(xlabel=label, ylabel="P(as many or fewer)")
 
 
-@of_data_or_table(draw_random_cdf, "n tp discrete parametric", cdf_of, clusters=False)
-def random_cdf(
+# ---- Precision curves, their difference, and marks for significant differences (Evert 2004)
+_HEIGHTS = (3.0, 0.62, 2.2)  # relative heights of the panels: curves, strip, difference
+_ROW = 11.0  # height of a row in the strip, in points
+_SHARE = 0.40  # fraction of the height used by the strip for all pairs
+_GAP = 0.04  # gap between panels, as a fraction of their height
+_TALL = 160.0  # minimum height of the difference panel, in points
+_CURVE = ["measure", "n", "precision"]
+_BUDGET = 1e8  # this product of candidates and resamples takes a few seconds
+
+
+class _Finding(NamedTuple):
+    """The significant rows, and a description of the test."""
+
+    hits: pd.Series[bool]
+    words: str
+    together: bool
+
+
+def _with_simultaneous(
     data: Data,
-    n: int,
-    p: Levels = 0.5,
+    a: Hashable = None,
+    b: Hashable = None,
+    n: ListSizes = None,
     *,
-    population: PopulationKind = "finite",
-    **options: Unpack[RankingPlot],
-) -> Axes:
-    """Draw distribution functions of the number of true positives in a random list.
+    alpha: float = 0.05,
+    adjust: FamilyAdjustment | None = None,
+    n_resamples: int | None = None,
+    simultaneous: bool = True,
+    **asked: Any,
+) -> tuple[Any, Any]:
+    """Return the comparison at each n, and the comparison at all n together."""
+    roles = roles_in(asked)
+    asked |= {"alpha": alpha}
+    count = len(measures_of(data, roles, every=False))
+    pairs = max(count * (count - 1) // 2, 1)
+    if b is not None:
+        pairs = 1
+    elif a is not None:
+        pairs = max(count - 1, 1)
+    unread = hushed("target='region'") if pairs == 1 else intervals_unread()
+    together = None
+    with one_reading(), unread, hushed("ties='shared'"):  # the plot shades these list sizes instead
+        sizes, draws = seen_of(data, n, roles), n_resamples
+        if draws is None:  # fast, but enough for the level
+            affordable = int(_BUDGET / max(size_of(data) * pairs, 1))
+            needed = np.ceil(pairs / check_share("alpha", alpha))
+            draws = max(min(999, affordable), int(min(needed, 1e18)) - 1, 99)  # fits in memory
+        table = compare(data, a, b, sizes, adjust=adjust, n_resamples=draws, **asked)
+        if simultaneous and adjust is None:
+            together = compare(data, a, b, shown(table), adjust="max-t", n_resamples=draws, **asked)
+            together.attrs.setdefault("n_resamples", draws)
+    return table, together
+
+
+@plot_of(
+    compare,
+    "measure_a measure_b n precision_a precision_b difference p_value significant overlap",
+    tables=_with_simultaneous,
+)
+def comparison(
+    canvas: Canvas,
+    table: pd.DataFrame,
+    together: pd.DataFrame | None = None,
+    /,
+    *,
+    overlap: bool = False,
+    log: bool | None = None,
+) -> None:
+    """Draw the precision of measures, and mark significant differences.
 
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a gold label, or the result of :func:`rankeval_pd.random_cdf` for one n and
-        one group. If you pass a result, you can add ``bound``, the result of
-        :func:`rankeval_pd.random_bound`.
-    n : int
-        Option for data: the size of the list.
-    p : float or list of float
-        Option for data: levels of :func:`rankeval_pd.random_bound` to mark. For each p, the plot
-        shows a line at 1 - p and a mark at its intersection with each distribution function.
-    population : {"finite", "infinite"}
-        Options for data, as in :func:`rankeval_pd.random_bound`.
-    **look
+        The data for :func:`rankeval_pd.compare`, or its result. A second table can follow a
+        result: that of :func:`rankeval_pd.compare` with adjusted p-values.
+    simultaneous : bool
+        Option for data: whether to add a comparison adjusted by "max-t" over the visible list
+        sizes. This option applies only if ``adjust`` is None.
+    n_resamples : int, optional
+        Option for data: the number of resamples, by default 999. For many candidates, the default
+        is smaller so that plotting is fast, and the caption shows the number used.
+    overlap : bool
+        Whether to draw the percentage of shared candidates, with a scale on the right.
+    log : bool, optional
+        As in :func:`precision`.
 
     Notes
     -----
-    The lines are the exact step function, its interpolation, and the continuous binomial function.
-    Dots mark the bounds at the intersections with the gray line at 1 - p. The values of the bounds
-    are written next to the names.
+    A single pair has three panels: the curves, a strip that marks significant list sizes, and the
+    difference with its band. The bars in the strip have the color of the better measure. Pale bars
+    show pointwise tests, and dark bars show simultaneous tests. The strip has one row per pair.
+    For more than 20,000 candidates, about 4,000 values of n are tested and drawn, and each bar
+    extends halfway to the next n. At most 2,000 are tested simultaneously.
 
     Examples
     --------
     >>> import pandas as pd, rankeval_pd
-    >>> df = pd.DataFrame({"gold": [True] * 40 + [False] * 160})
-    >>> df.rankeval.plot.random_cdf(20).get_xlabel()
-    'true positives among the first 20'
+    >>> df = pd.DataFrame(
+    ...     {"G2": range(40, 0, -1), "t": range(40), "gold": [True] * 12 + [False] * 28}
+    ... )
+    >>> df.rankeval.plot.comparison("G2", "t").get_ylabel()
+    'precision'
     """
-    look, roles = parted(options)
-    with one_reading():
-        table = cdf_of(data, n, population=population, **roles)
-        bound = bound_of(data, p, n, population=population, pool="all", **roles)
-    return draw_random_cdf(table, bound, **look)
+    table = table.sort_values("n", kind="stable")
+    pairs = [rows for _, rows in table.groupby(["measure_a", "measure_b"], sort=False)]
+    findings = _findings(table, together)
+    panels = _stacked(canvas, len(pairs))
+    sides = [
+        table[[f"measure_{side}", "n", f"precision_{side}"]].set_axis(_CURVE, axis=1)
+        for side in "ab"
+    ]
+    lists = pd.concat(sides).drop_duplicates(["measure", "n"])
+    place = pd.factorize(lists["measure"], use_na_sentinel=False)[0]
+    lists = lists.iloc[np.lexsort((lists["n"], place))]
+    rows = draw_lists(canvas, lists, log)
+    if "tie_decides" in table:  # not available for means over all orders
+        shade_blocks(canvas, table, "cuts_tie")
+    if panels:
+        _draw_strips(canvas, panels[0], pairs, findings)
+    if len(panels) > 1:
+        _draw_difference(canvas, panels[1], pairs[0], together, rows)
+    if overlap:
+        # the percentage of shared candidates, on a separate scale
+        right: Any = canvas.ax.twinx()
+        look = {"color": canvas.ink.plain, "linewidth": 1.0, "label": "_overlap"}
+        for pair in pairs:
+            right.plot(pair["n"], pair["overlap"] / pair["n"], **look)
+        right.set_ylim(0.0, 1.0)
+        right.set_ylabel("overlap", fontsize=font(canvas.ax, "label"))
+        right.tick_params(labelsize=font(canvas.ax, "tick"))
+        set_ticks(right.yaxis, in_percent, 4.0)
+        right.spines[["top", "left"]].set_visible(False)
+        canvas.tell("Thin gray line (scale on the right): share of candidates in both lists.")
+    canvas.upwards()
+    canvas.across("n")
+    canvas.finish(ylabel="precision", xlabel=LENGTH)
+    if not panels:
+        return
+    xlabel = LENGTH
+    if canvas.size[0] < 283:
+        xlabel = "n"
+    for panel in (canvas.ax, *panels):  # only the last panel has labels on the x axis
+        bottom = panel is panels[-1]
+        panel.tick_params(axis="x", labelbottom=bottom, labelsize=font(canvas.ax, "tick"))
+        panel.set_xlabel(xlabel * bottom, fontsize=font(canvas.ax, "label"))
+    canvas.ax.tick_params(axis="x", length=0)
+
+
+def _stacked(canvas: Canvas, count: int) -> list[Any]:
+    """Replace a panel with stacked panels that share the x axis; return those below the curves."""
+    ax: Any = canvas.ax
+    spec, height = ax.get_subplotspec(), canvas.size[1]
+    if spec is None:  # Axes at a position that was set manually
+        return []
+    share = min(_SHARE, max(count, 2) * _ROW / height)
+    heights: Sequence[float] = (1.0 - share, share)
+    if count == 1 and height >= _TALL:
+        heights = _HEIGHTS
+    sub = spec.subgridspec(len(heights), 1, height_ratios=heights, hspace=_GAP)
+    ax.set_subplotspec(sub[0])
+    return [ax.figure.add_subplot(sub[k], sharex=ax) for k in range(1, len(heights))]
+
+
+def _findings(table: pd.DataFrame, together: Any) -> list[_Finding]:
+    """Return the pointwise findings and the simultaneous findings over all n."""
+    alpha, adjust = table.attrs.get("alpha"), table.attrs.get("adjust")
+    alone = table["significant"].astype(bool)
+    if alpha and adjust:
+        alone = table["p_value"] <= alpha
+    test = TESTS.get(str(table.attrs.get("test")), "the test of the table")
+    if alpha:
+        test += f" at {percent_of(alpha)}"
+    listed = [_Finding(alone, f"{test}, separately at each n", together=False)]
+    if adjust:
+        together = table
+    if together is None:
+        return listed
+    keys = ["measure_a", "measure_b", "n"]
+    other = table_of(together, " ".join([*keys, "significant"]), "compare with adjust=...")
+    adjust, alpha = str(other.attrs.get("adjust")), other.attrs.get("alpha")
+    words = ADJUSTED.get(adjust, adjust)
+    if alpha:
+        words += f" at {percent_of(alpha)}"
+    draws = other.attrs.get("n_resamples")
+    if adjust == "max-t" and draws is not None and draws < 999:
+        words += f" ({draws} resamples)"
+    other = other.loc[other["significant"].astype(bool), keys]
+    hits = pd.MultiIndex.from_frame(table[keys]).isin(pd.MultiIndex.from_frame(other))
+    words += ", simultaneously for all n"
+    return [*listed, _Finding(pd.Series(hits, table.index), words, together=True)]
+
+
+def _favored(rows: pd.DataFrame) -> np.ndarray[Any, Any]:
+    """Return the measure favored by each difference, significant or not."""
+    ahead = rows["difference"] > 0
+    return rows["measure_a"].where(ahead, rows["measure_b"]).to_numpy(dtype=object)
+
+
+def _draw_strips(
+    canvas: Canvas, strip: Any, pairs: list[pd.DataFrame], findings: list[_Finding]
+) -> None:
+    """Draw bars where differences are significant: a row per test of one pair, or per pair."""
+    strip.patch.set_visible(False)
+    ink, single = canvas.out, len(pairs) == 1
+    heights = len(findings) if single else len(pairs)
+    for k, pair in enumerate(pairs):
+        if (pair["overlap"] == pair["n"]).all():  # one curve hides the other
+            a, b = (canvas.text(pair[f"measure_{s}"].iloc[0]) for s in "ab")
+            canvas.tell(f"{a} and {b} have identical lists at each n shown.")
+        for number, finding in enumerate(findings):
+            row = heights - 1 - (number if single else k)
+            high = 0.6 if single or not finding.together else 0.36
+            where = row + 0.5 * (1.0 - high), high
+            mine = finding.hits.loc[pair.index].to_numpy(dtype=bool)
+            for side in "ab":
+                measure = pair[f"measure_{side}"].iloc[0]
+                better = mine & (_favored(pair) == measure)
+                if not better.any():
+                    continue
+                color = canvas.look.color(canvas.ax, measure)
+                shade = color if finding.together else mixed_color(color, ink.bg, 0.45)
+                across = pair["n"].to_numpy(dtype=float)
+                if len(across) > FEW:  # the outline keeps narrow bars visible
+                    bars = {"color": shade, "linewidth": 0.5}
+                    strip.broken_barh(_stretches(across, better), where, **bars)
+                    continue
+                middle = np.full(np.count_nonzero(better), where[0] + 0.5 * high)
+                look = {"marker": "s", "color": shade, "linewidth": 0}
+                strip.scatter(across[better], middle, s=22, **look)
+    strip.set_ylim(0, max(heights, 1))
+    strip.set_yticks([])
+    strip.spines[:].set_visible(False)
+    strip.tick_params(length=0, which="both")
+    strip.grid(visible=False)
+    _name_strip_rows(canvas, strip, pairs, findings)
+    for finding in findings:
+        caption = "Pale bars: lists for which the measure in this color"
+        if finding.together:
+            caption = caption.replace("Pale", "Full")
+        caption += f" is significantly better ({finding.words})."
+        if canvas.alone and not finding.hits.any():
+            caption += " No list in this plot meets the condition."
+        canvas.tell(caption)
+
+
+def _stretches(across: Any, hits: Any) -> list[tuple[float, float]]:
+    """Return the start and width of each run of hits, extended halfway to both neighbors."""
+    between = 0.5 * (across[1:] + across[:-1])
+    ends = 2.0 * across[0] - between[0], 2.0 * across[-1] - between[-1]
+    edge = np.concatenate([ends[:1], between, ends[1:]])
+    first, after = np.flatnonzero(np.diff(hits, prepend=False, append=False)).reshape(-1, 2).T
+    return [*zip(edge[first], edge[after] - edge[first], strict=True)]
+
+
+def _name_strip_rows(
+    canvas: Canvas, strip: Any, pairs: list[pd.DataFrame], findings: list[_Finding]
+) -> None:
+    """Write the better measure on the left of each row and the kind of test on the right."""
+    ink, size = canvas.out, font(canvas.ax, "note")
+    width, height = canvas.size
+    beside: dict[str, Any] = {"xycoords": BESIDE, "va": "center", "fontsize": size}
+    beside["annotation_clip"] = False
+    room = 0.38 * width - 60.0
+    texts = []
+    for rows in pairs:
+        a, b = (canvas.text(rows[f"measure_{s}"].iloc[0]) for s in "ab")
+        texts.append(cut_text(f"{a} : {b}", size, room))
+    if len(pairs) == 1:
+        texts = [("each n separately", "all n jointly")[x.together] for x in findings]
+        texts = [text * (wide(text, size) < room) for text in texts]
+    elif min(_SHARE, len(pairs) * _ROW / height) * height < 1.1 * LEAST * len(pairs):
+        canvas.tell(f"Each of the {len(pairs)} rows of bars represents a pair, in table order.")
+        return
+    for k, text in enumerate(texts):
+        if text:
+            write(strip, text, (1.0, len(texts) - 0.5 - k), (4, 0), color=ink.note, **beside)
+    if len(pairs) != 1:
+        return
+    favored = _favored(pairs[0])
+    better = {name for finding in findings for name in favored[finding.hits]}
+    if len(better) == 1:
+        name = next(iter(better))
+        text = f"{cut_text(canvas.text(name), size, 0.16 * width)}\nbetter"
+        beside |= {"color": ink.text(canvas.look.color(canvas.ax, name)), "ha": "right"}
+        write(strip, text, (0.0, 0.5 * len(findings)), (-6, 0), **beside)
+
+
+def _draw_difference(
+    canvas: Canvas, low: Any, pair: pd.DataFrame, together: Any, rows: Mapping[Any, pd.DataFrame]
+) -> None:
+    """Draw the difference between the two curves, with the interval of the main table."""
+    a, b = (pair[f"measure_{s}"].iloc[0] for s in "ab")
+    found, words = pair, "interval, separately at each n"
+    if together is not None and "ci_low" in together:
+        found, words = table_of(together, "measure_a n", ""), "simultaneous band for all n"
+        found = found[(found["measure_a"] == a) & (found["measure_b"] == b)]
+    elif pair.attrs.get("adjust") is not None:
+        words = "interval, adjusted like the test"
+    level = level_before(found.attrs)
+    short = len(rows[a]) and rows[a]["n"].min() >= FIRST > pair["n"].min()
+    if short:
+        found = found[found["n"] >= FIRST]
+    found = thin_table(found)
+    part = Canvas(low, canvas.look, alone=False)
+    ink = part.ink
+    part.rule(0.0)
+    across = found["n"].to_numpy(dtype=float)
+    if "ci_low" in found and found["ci_low"].notna().any():
+        least, most = found[["ci_low", "ci_high"]].to_numpy(dtype=float).T
+        draw = part.band if len(found) > FEW else part.bars
+        draw(ink.fg, across, least, most)
+        name = f"{canvas.text(a)} − {canvas.text(b)}"
+        canvas.tell(f"Lower panel: {name} in percentage points, with the {level}{words}.")
+        if len(found) > FEW:
+            # wide intervals for short lists would flatten the rest
+            bottom = min(np.nanquantile(least, 0.03), found["difference"].min())
+            top = max(np.nanquantile(most, 0.97), found["difference"].max())
+            low.set_ylim(bottom - 0.05 * (top - bottom), top + 0.05 * (top - bottom))
+            if min(least.min(), -most.max()) < min(bottom, -top):
+                canvas.tell("The band for short lists extends beyond the panel.")
+    look = {"color": ink.fg, "linewidth": LINE, "zorder": 3, "label": "_difference"}
+    if len(found) <= FEW:
+        look |= {"marker": "o", "markersize": 3.5}
+    low.plot(across, found["difference"], **look)
+    part.frame(ylabel="difference\n(points)")
+    set_ticks(low.yaxis, in_points, 4.0)
+    set_ticks(low.xaxis, compact, 5.0)
+    canvas.ax.figure.align_ylabels([canvas.ax, low])
+
+
+# ---- Pairs of measures over n: odds ratios, and p-values for several tie-breaking orders
+_MANY = 100  # with more values of n per pair, p-values are drawn as a band
+
+
+def _by_pair(canvas: Canvas, table: pd.DataFrame) -> dict[Hashable, pd.DataFrame]:
+    """Return the rows for each pair of measures."""
+    named = table[["measure_a", "measure_b"]].drop_duplicates().to_numpy(dtype=object)
+    labels = {(a, b): f"{canvas.text(a)} : {canvas.text(b)}" for a, b in named}
+    canvas.look = replace(canvas.look, labels=labels, order=list(labels))
+    return by_name(table.assign(x=table["n"]), ["measure_a", "measure_b"])
+
+
+@plot_of(regions.tie_sensitivity, "measure_a measure_b n p_min p_median p_max", clusters=False)
+def tie_sensitivity(
+    canvas: Canvas, table: pd.DataFrame, *, alpha: float = 0.05, log: bool | None = None
+) -> None:
+    """Draw the range of a comparison's p-value over different tie-breaking orders.
+
+    Parameters
+    ----------
+    alpha : float
+        Significance level at which to draw the horizontal line.
+    log : bool, optional
+        Whether the n axis is logarithmic; see :func:`precision`.
+
+    Notes
+    -----
+    Each dot is the median p-value over several tie-breaking orders, and each bar extends from the
+    smallest to the largest p-value. If a bar crosses the gray line, significance depends on the
+    tie-breaking order.
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> df = rankeval_pd.datasets.simulate_candidates(500).round(1)
+    >>> df.rankeval.plot.tie_sensitivity("good", "fair", [50, 100], n_keys=5).get_ylabel()
+    'p-value'
+    """
+    ax = canvas.ax
+    logarithmic = is_log(log, table["n"])
+    p = table[["p_min", "p_max"]].to_numpy(dtype=float)
+    least = max(float(np.min(p[p > 0.0], initial=1.0)), 1e-300)
+    ax.set_yscale("log")
+    pairs = _by_pair(canvas, table)
+    canvas.choose({pair: -float(rows["p_median"].mean()) for pair, rows in pairs.items()}, "rank")
+    canvas.across("n", log=logarithmic)
+    for place, (pair, rows) in enumerate(pairs.items()):
+        low, middle, high = (rows[f"p_{x}"].clip(lower=least) for x in ("min", "median", "max"))
+        if len(rows) > _MANY:
+            canvas.band(canvas.color(pair), rows["n"], low, high)
+        else:
+            ends = rows["n"], low, high
+            canvas.bars(canvas.color(pair), *ends, place=place, count=len(pairs))
+        size = 2 if len(rows) > _MANY else 4
+        dots = {"marker": "o", "markersize": size, "markeredgewidth": 0, "linestyle": "none"}
+        canvas.curve(pair, rows["n"], middle, **dots)
+    orders = f"{table.attrs.get('n_keys') or 'the'} orders of equal scores"
+    bars = "bars: the range from the smallest to the largest"
+    canvas.tell(f"Dots: the median p-value over {orders}; {bars}.")
+    if (p == 0.0).any():
+        canvas.tell(f"Marks at the bottom edge: p below {least:.0e}.")
+    canvas.rule(alpha, f"p = {alpha:g}")
+    bottom, top = ax.get_ylim()
+    canvas.limits("y", bottom, min(top, 1.3))
+    canvas.upwards(plainly, 5.0)
+    canvas.across("n", log=logarithmic)
+    canvas.finish(xlabel=LENGTH, ylabel="p-value")

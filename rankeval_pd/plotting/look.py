@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partialmethod
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import category
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from rankeval_pd.errors import check_choice, listed
+from rankeval_pd.errors import check_flag, listed
 from rankeval_pd.words import percent_of
 
 if TYPE_CHECKING:
@@ -133,105 +132,38 @@ def cycle(colors: Any = None, count: int = MOST) -> list[Any]:
         return [scale(x) for x in np.linspace(0.05, 0.95, max(count, 2))]
     if is_color_like(colors):
         return [colors]
-    try:
-        return list(import_module("seaborn").color_palette(colors, count))
-    except (ImportError, ValueError):
-        raise ValueError(
-            f"colors={colors!r} is neither a color nor a palette of matplotlib or seaborn. Pass a "
-            "name such as 'tab10' or 'viridis', a list of colors, or a mapping from names to "
-            "colors."
-        ) from None
+    raise ValueError(
+        f"colors={colors!r} is neither a color nor a palette of matplotlib. Pass a name such as"
+        " 'tab10' or 'viridis', a list of colors, or a mapping from names to colors."
+    )
 
 
 # ---- The look of a plot: names, colors, highlights, and keywords for artists
-
-LEGENDS = (None, True, False, "outside", "figure")
-LABELS_AT = (None, "end", "key", "legend")
-
-Keywords = Mapping[str, Any] | None
-
-_SHORT: Mapping[Any, Any] = {
-    "lw": "linewidth", "ls": "linestyle", "c": "color", "ec": "edgecolor", "fc": "facecolor",
-    "ms": "markersize", "s": "markersize", "size": "markersize", "mec": "markeredgecolor",
-    "mfc": "markerfacecolor", "mew": "markeredgewidth",
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Look:
     """The requested look of a plot."""
 
-    legend: bool | str | None = None
+    legend: bool | None = None
     colors: Any = None
     labels: Mapping[Any, str] | None = None
-    labels_at: str | None = None
     highlight: Any = None
     title: str | None = None
-    line_kw: Keywords = None
-    band_kw: Keywords = None
-    marker_kw: Keywords = None
     order: Sequence[Hashable] = ()  #: names in the data, in color order
     highlighted: list[Hashable] = field(init=False)  #: empty if no name is highlighted
 
     def __post_init__(self) -> None:
-        from matplotlib import rcParams
-        from matplotlib.cbook import is_math_text
-        from matplotlib.mathtext import MathTextParser
-
-        if self.legend not in (None, True, False):
-            check_choice("legend", self.legend, LEGENDS)  # type: ignore[arg-type]
-        check_choice("labels_at", self.labels_at, LABELS_AT)
+        check_flag("legend", self.legend, none=True)
         if self.labels is not None and not isinstance(self.labels, Mapping):
             raise TypeError(
                 f"labels={self.labels!r} is of type {type(self.labels).__name__}: pass a mapping "
                 "from names to labels, as in {'G2': 'log-likelihood'}."
             )
-        for text in map(str, (*(self.labels or {}).values(), self.title or "")):
-            if rcParams["text.usetex"] or not is_math_text(text):
-                continue
-            try:
-                MathTextParser("path").parse(text)
-            except ValueError as error:
-                why = str(error).splitlines()[-1]
-                raise ValueError(
-                    f"labels or title: {text!r} contains math that matplotlib cannot parse ({why})."
-                    " Correct the text, or escape dollar signs as \\$."
-                ) from None
-        for name in ("line_kw", "band_kw", "marker_kw"):
-            given = getattr(self, name)
-            if given is not None and not isinstance(given, Mapping):
-                raise TypeError(
-                    f"{name}={given!r} is of type {type(given).__name__}: pass a mapping"
-                    " with keywords for matplotlib, such as {'linewidth': 2}, or a mapping from"
-                    " names to such mappings."
-                )
-
         highlighted: list[Hashable] = [] if self.highlight is None else [self.highlight]
         if np.iterable(self.highlight) and not isinstance(self.highlight, str):
             highlighted = [*self.highlight]
         object.__setattr__(self, "highlighted", highlighted)
-
-    def blame(self, error: Exception) -> None:
-        """Raise an error with the argument name if matplotlib rejected a keyword or its value."""
-        step = error.__traceback__
-        while step is not None and step.tb_next is not None:
-            step = step.tb_next
-        module = "" if step is None else str(step.tb_frame.f_globals.get("__name__"))
-        known = isinstance(error, AttributeError | TypeError | ValueError)
-        if not known or not module.startswith("matplotlib"):
-            return
-        for argument in ("line_kw", "band_kw", "marker_kw"):
-            given = dict(getattr(self, argument) or {})
-            own = [keywords for keywords in given.values() if isinstance(keywords, Mapping)]
-            for keywords in (given, *own):
-                for name, value in keywords.items():
-                    words = (str(name), _SHORT.get(name, str(name)), repr(value))
-                    if any(word in str(error) for word in words):
-                        raise ValueError(
-                            f"{argument}={getattr(self, argument)!r}: matplotlib reports"
-                            f" '{error}'. Pass keywords for these artists, as in"
-                            " {'linewidth': 2}, or map names to keywords."
-                        ) from error
 
     def check_names(self, known: Sequence[Hashable]) -> None:
         """Raise a ValueError if a name to be highlighted is not drawn."""
@@ -263,20 +195,6 @@ class Look:
             taken[name] = place
         color = known[taken[name]]
         return Ink.of(ax).line(color) if self.colors is None else color
-
-    def _with_keywords(self, which: str, name: Hashable = None, **look: Any) -> dict[str, Any]:
-        """Return the keywords for an artist: our own, the user's, and the user's for this name."""
-        given: Any = getattr(self, which) or {}
-        parts: Any = (given, given.get(name))
-        for part in parts:
-            for keyword, value in part.items() if isinstance(part, Mapping) else ():
-                if part is not given or not isinstance(value, Mapping):
-                    look[_SHORT.get(keyword, keyword)] = value
-        return look
-
-    line = partialmethod(_with_keywords, "line_kw")
-    band = partialmethod(_with_keywords, "band_kw")
-    mark = partialmethod(_with_keywords, "marker_kw")
 
 
 class Named(NamedTuple):
@@ -421,22 +339,21 @@ def digits_for(width: float) -> int:
     return int(np.clip(np.ceil(-np.log10(width / 4.0)), 0, 6))
 
 
-def number(value: float, digits: int, *, signed: bool = False) -> str:
+def number(value: float, digits: int) -> str:
     """Format a number with the given number of decimals and a true minus sign."""
     if np.isnan(value):
         return "–"
     if np.isinf(value):
         return {np.inf: "∞"}.get(value, "−∞")
-    sign = "+" * signed
-    text = f"{value:{sign},.{digits}f}"
+    text = f"{value:,.{digits}f}"
     plain = text.lstrip("+-")
     return plain if not float(plain.replace(",", "")) else text.replace("-", "−")
 
 
-def interval_text(low: float, high: float, digits: int, *, signed: bool = False) -> str:
+def interval_text(low: float, high: float, digits: int) -> str:
     """Format an interval, such as 0.26–0.32 or −0.05 to 0.05."""
-    between = "–" if low >= 0.0 and not signed else " to "
-    return f"{number(low, digits, signed=signed)}{between}{number(high, digits, signed=signed)}"
+    between = "–" if low >= 0.0 else " to "
+    return f"{number(low, digits)}{between}{number(high, digits)}"
 
 
 def compact(value: float, _: object = None) -> str:

@@ -236,32 +236,27 @@ def occupied(ax: Axes) -> np.ndarray[Any, Any]:
 # ---- Positions of names
 
 
-def name_lines(
-    ax: Axes, names: Sequence[Named], headers: Sequence[str], *, at: str | None, meet: bool
-) -> None:
+def name_lines(ax: Axes, names: Sequence[Named], headers: Sequence[str], *, meet: bool) -> None:
     """Write line names at the line ends, in a key, or above the panel, where they fit.
 
     If ``meet`` is True, all lines end at one point. ``headers`` are the column titles in a key.
     """
     bright = [x for x in names if not x.muted or x.reference]
-    beside = not (at == "key" or meet or headers)
-    if ax.figure.get_layout_engine() is None:  # the layout reserves no space on the right
-        beside &= at == "end"
-    for named in (names, bright) if beside else ():
-        if named and _ends_fit(ax, named, forced=at == "end"):
-            EndLabels(ax, named, font(ax, "name"))
-            return
+    # only a layout reserves space on the right
+    if not (meet or headers) and ax.figure.get_layout_engine() is not None:
+        for named in (names, bright):
+            if named and _ends_fit(ax, named):
+                EndLabels(ax, named, font(ax, "name"))
+                return
     if bright:
         _add_key(ax, bright, headers)
 
 
-def _ends_fit(ax: Axes, names: Sequence[Named], *, forced: bool) -> bool:
+def _ends_fit(ax: Axes, names: Sequence[Named]) -> bool:
     """Return whether there is room for names next to the panel."""
     width, height = panel_size(ax)
     if _LINE * LEAST * len(names) > 0.62 * height:
         return False
-    if forced:
-        return True
     size, widest = font(ax, "name"), 0.0
     ends: list[float] = []
     for x in names:

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import filterfalse
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict, Unpack, cast
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
 from rankeval_pd.doors import frame_of, read_frame
-from rankeval_pd.errors import argument_check, checked_call, held, hushed, no_table
+from rankeval_pd.errors import (
+    argument_check,
+    held,
+    hushed,
+    no_table,
+    unknown_keyword,
+)
+from rankeval_pd.errors import shown as shown_text
 from rankeval_pd.lists.precision import nbest_precision
 from rankeval_pd.options import (
     FILLED,
@@ -23,29 +32,21 @@ from rankeval_pd.options import (
     as_written,
     in_wide_form,
     settings,
-    unbound,
-    with_roles_and,
+    with_meanings,
 )
-from rankeval_pd.plotting.canvas import XLABELS, Canvas, name_figure, shared_legend, some
-from rankeval_pd.plotting.look import LARGE_RATIO, Keywords, cut_text, escaped, font, panel_size
+from rankeval_pd.plotting.canvas import Canvas, name_figure, shared_legend, some
+from rankeval_pd.plotting.look import LARGE_RATIO, cut_text, escaped, font, panel_size
 from rankeval_pd.plotting.look import Look as Look_of_look
 from rankeval_pd.roles import (
     MEANINGS,
-    AdjustOver,
     Alternative,
     AnyRoles,
     AreaKind,
-    Bound,
-    CalibrationInterval,
     CurveInterval,
     Event,
     FamilyAdjustment,
     Form,
-    ItemRoles,
     LawMethod,
-    ProportionInterval,
-    RankingRoles,
-    RegionTest,
     Roles,
     Target,
     measures_of,
@@ -62,7 +63,6 @@ LARGE = 20_000  # number of candidates above which a plot omits some list sizes
 _POINTS = 4000  # number of values of n that are then computed
 _BAND_POINTS = 2000  # largest number of values of n in a band that is based on draws
 _INNER = ("pair", "cut", "row")  # dimensions in results that are not groups
-REFERENCES = ("random", "ideal")
 
 
 def tidy(table: pd.DataFrame | xr.Dataset, needed: str, made_by: str) -> pd.DataFrame:
@@ -152,31 +152,10 @@ def seen(sizes: Sequence[int]) -> list[int] | None:
     return sorted({int(n) + 1 for size in sizes for n in some(size, _POINTS)})
 
 
-@checked_call
 def shown(table: pd.DataFrame | xr.Dataset) -> list[int]:
-    """Return the list sizes that a plot of the table shows.
-
-    Parameters
-    ----------
-    table : DataFrame or Dataset
-        A table that contains the column ``n``.
-
-    Returns
-    -------
-    list of int
-        All list sizes in the table, or evenly spaced ones if there are many.
-
-    Examples
-    --------
-    >>> import rankeval_pd
-    >>> table = rankeval_pd.datasets.simulate_candidates(500).rankeval.nbest_precision([10, 20])
-    >>> rankeval_pd.plotting.shown(table)
-    [10, 20]
-    """
+    """Return the list sizes in the table, or evenly spaced ones if there are many."""
     n = np.unique(np.asarray(table["n"]))
-    if len(n) > _BAND_POINTS:
-        n = n[some(len(n), _BAND_POINTS)]
-    return [int(x) for x in n]
+    return [int(x) for x in n[some(len(n), _BAND_POINTS)]]
 
 
 def is_log(log: bool | None, n: Any) -> bool:
@@ -186,64 +165,11 @@ def is_log(log: bool | None, n: Any) -> bool:
     return float(np.max(n)) > LARGE_RATIO * max(float(np.min(n)), 1.0)
 
 
-def checked(
-    table: pd.DataFrame, x: str, mark: Any, relevant: Any, reference: Any
-) -> tuple[list[str], float, list[int]]:
-    """Check and return the reference curves, the relevant gain and the marks."""
-    references: list[Any] = [reference]
-    if reference is None or reference is False:
-        references = []
-    elif np.iterable(reference) and not isinstance(reference, str):
-        references = list(reference)
-    if x not in XLABELS:
-        raise ValueError(
-            f"x={x!r} is not one of {', '.join(map(repr, XLABELS))}. Pass one of them."
-        )
-    for name in references:
-        if name not in REFERENCES:
-            raise ValueError(
-                f"reference={name!r} is not one of {', '.join(map(repr, REFERENCES))}. Pass one of"
-                " these, several of them, or an empty tuple."
-            )
-    known = isinstance(relevant, int | float | np.integer | np.floating)
-    if not (known and 0.0 <= relevant < 1.0):
-        raise ValueError(
-            f"relevant={relevant!r}: pass a difference in precision from 0 to 1; 5 percentage"
-            " points are 0.05."
-        )
-    marked = [int(mark)] if isinstance(mark, int | np.integer) else list(mark)
-    for size in marked:
-        if size not in set(table["n"]):
-            raise ValueError(
-                f"mark={size!r} is not a value of n in the table. Compute the table for this n,"
-                " or mark another n."
-            )
-    return references, float(relevant), marked
-
-
-def positions(curve: pd.DataFrame, x: str) -> pd.Series[Any]:
-    """Return the x positions of the lists on a precision curve."""
-    if x == "n":
-        return curve["n"]
-    if x == "recall":
-        return tidy(curve, "recall", "nbest_precision for x='recall'")["recall"]
-    total, _ = totals_of(curve)
-    share: pd.Series[Any] = curve["n"] / total
-    return share
-
-
-def totals_of(table: pd.DataFrame) -> tuple[float, float]:
-    """Return the numbers of candidates and true positives; NaN if unknown.
-
-    Both follow from recall = tp / N+ and precision / lift = N+ / N if there are true positives.
-    """
-    tidy(table, "recall", "nbest_precision")
+def positives_of(table: pd.DataFrame) -> float:
+    """Return the number of true positives, n precision / recall; NaN if unknown."""
     told = table[(table["precision"] > 0) & (table["recall"] > 0)]
-    if told.empty:
-        return np.nan, np.nan
-    row = told.iloc[0]
-    positive = row["n"] * row["precision"] / row["recall"]
-    return float(positive * row["lift"] / row["precision"]), float(positive)
+    found = told["n"] * told["precision"] / told["recall"]
+    return float(found.iloc[0]) if len(found) else np.nan
 
 
 def priors_of(table: pd.DataFrame) -> list[float]:
@@ -265,85 +191,15 @@ _PANEL = (3.1, 2.5)  # size in inches
 _NAMES = ("measure", "measure_a", "measure_b")
 
 
-def picture(
-    needed: str,
-    made_by: str,
-    *,
-    own: str = "",
-    size: Callable[[pd.DataFrame], tuple[float, float]] | None = None,
-) -> Callable[[Callable[..., Any]], Callable[..., Axes]]:
-    """Make a function that draws one group on a canvas draw a table, with one panel per group.
-
-    ``own`` names the axes ("x", "y" or both) that the panels do not share, because the order of the
-    names on their ticks differs between groups. ``size`` returns the size of a new figure for a
-    table with one group. The new function also takes the keywords shared by all plots.
-    """
-
-    def decorate(draw: Callable[..., Any]) -> Callable[..., Axes]:
-        @functools.wraps(draw)
-        def drawn(table: Any, *beside: Any, **options: Any) -> Any:
-            ax, wrap, look, options = looks(options)
-            whole = tidy(table, needed, made_by)
-            names: dict[Any, None] = {}
-            for column in _NAMES:
-                if column in whole:
-                    names |= dict.fromkeys(whole[column].dropna().unique())
-            look.check_names(list(names) or look.highlighted)
-            order = dict.fromkeys([*look.order, *listed_in(whole.attrs, "order"), *names])
-            look = replace(look, order=[*order])
-            groups = groups_of(whole, needed)
-            keys: list[Any] = []
-            if groups:
-                keys = [key for _, key in _columns(whole, groups).drop_duplicates().iterrows()]
-            alone = len(keys) <= 1
-            if not alone:
-                panels = panels_of(ax, wrap, groups, keys, own)
-            elif ax is None:
-                panels, keys = grid_of(1, 1, size and size(whole)), [None]
-            else:
-                panels, keys = given_axes(ax), [None]
-                if panels.size != 1:
-                    raise ValueError(
-                        f"ax has {panels.size} Axes for one panel. Pass a single Axes."
-                    )
-            canvases: list[Canvas] = []
-            for panel in panels:  # before other panels share the figure
-                canvases.append(Canvas(panel, look, alone=alone))
-            for canvas, key in zip(canvases, keys, strict=True):
-                tables = _parts([whole, *beside], groups, key)
-                more = _parts(options.values(), groups, key)
-                try:
-                    draw(canvas, *tables, **dict(zip(options, more, strict=True)))
-                except Exception as error:
-                    if ax is None:
-                        import matplotlib.pyplot as plt
-
-                        plt.close(canvas.ax.figure)
-                    look.blame(error)
-                    raise
-                if not alone:  # the group above its panel
-                    size_of_key = font(canvas.ax, "label")
-                    text = escaped(", ".join(f"{group} = {x}" for group, x in key.items()))
-                    text = cut_text(text, size_of_key, panel_size(canvas.ax)[0])
-                    canvas.ax.set_title(text, fontsize=size_of_key)
-            if alone:
-                return panels[0]
-            end(canvases, look, ours=ax is None)
-            return panels
-
-        return cast("Callable[..., Axes]", drawn)
-
-    return decorate
-
-
-def looks(options: Mapping[str, Any]) -> tuple[Any, int | None, Look_of_look, dict[str, Any]]:
+def looks(options: Mapping[str, Any]) -> tuple[Any, Look_of_look, dict[str, Any]]:
     """Check the keywords shared by all plots, and return the other options, too."""
-    shared, rest = parted(options)
-    ax, wrap = shared.pop("ax", None), shared.pop("col_wrap", None)
+    rest = dict(options)
+    shared = {name: rest.pop(name) for name in LOOK if name in rest}
+    ax = shared.pop("ax", None)
     look = Look_of_look(**shared)
     if ax is not None:
         given_axes(ax)
-    return ax, wrap, look, rest
+    return ax, look, rest
 
 
 def _parts(tables: Iterable[Any], groups: list[Any], key: pd.Series[Any] | None) -> list[Any]:
@@ -369,7 +225,7 @@ def _columns(table: pd.DataFrame, names: list[Any]) -> pd.DataFrame:
 
 
 def given_axes(ax: Any) -> np.ndarray[Any, Any]:
-    """Return the given Axes as an array; raise an error for unsuitable Axes."""
+    """Return the given Axes as an array."""
     from matplotlib.axes import Axes
 
     given = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
@@ -379,16 +235,11 @@ def given_axes(ax: Any) -> np.ndarray[Any, Any]:
                 f"ax={one!r} is of type {type(one).__name__}: pass an Axes, such as plt.gca() or"
                 " the second value of plt.subplots(), or an array of Axes."
             )
-        if "top" not in one.spines or one.name == "3d":
-            raise ValueError(
-                f"ax is a {one.name} Axes, but this plot needs rectilinear axes. Pass Axes made"
-                " without projection=."
-            )
     return given
 
 
 def panels_of(
-    ax: Any, wrap: int | None, groups: Sequence[Any], keys: Sequence[Any], own: str
+    ax: Any, groups: Sequence[Any], keys: Sequence[Any], own: str
 ) -> np.ndarray[Any, Any]:
     """Return the given Axes, or the Axes of a new figure; all scales except ``own`` are shared."""
     count = wide = len(keys)
@@ -401,11 +252,7 @@ def panels_of(
         )
     if ax is not None:
         return given_panels(ax, count, "groups")
-    if wrap is not None and (isinstance(wrap, bool) or int(wrap) < 1):
-        raise ValueError(f"col_wrap={wrap!r}: pass the number of panels in a row, 1 or more.")
-    if wrap:
-        wide = min(count, int(wrap))
-    elif count > 3:
+    if count > 3:
         wide = int(np.ceil(count**0.5))
     rows = -(-count // wide)
     size = (_PANEL[0] * wide, _PANEL[1] * rows + 0.5)
@@ -453,7 +300,7 @@ def end(canvases: Sequence[Canvas], look: Look_of_look, *, ours: bool) -> None:
                 panel.set_xlabel("")
     if look.title is not None and ours:
         figure.suptitle(look.title, fontsize=font(panels[0], "label") + 1.0)
-    if look.legend is not None or look.labels_at == "legend":
+    if look.legend is not None:
         if look.legend is not False:
             shared_legend(figure)
         return
@@ -468,258 +315,340 @@ def end(canvases: Sequence[Canvas], look: Look_of_look, *, ours: bool) -> None:
 
 
 # -------------------------------------------------------------------------------------------------
-# Keywords for all plots, and the choice between data and a finished table.
+# Plots take a table, or the arguments of the method that makes the table.
 
 Drawable = pd.DataFrame | xr.Dataset
 Levels = float | Sequence[float]
-Picture = TypeVar("Picture", bound=Callable[..., Any])
 
 
 class Look(TypedDict, total=False):
     """Keywords for all plots."""
 
     ax: Axes | Any
-    legend: bool | Literal["outside", "figure"] | None
+    legend: bool | None
     colors: Any
     labels: Mapping[Any, str] | None
-    labels_at: Literal["end", "key", "legend"] | None
     highlight: Any
     title: str | None
-    col_wrap: int | None
-    line_kw: Keywords
-    band_kw: Keywords
-    marker_kw: Keywords
 
 
-class Chance(TypedDict, total=False):
-    """Keywords for reference lines next to a curve over all cutoffs."""
+class PlotOptions(AnyRoles, Look, total=False):
+    """Keywords of plots and of their methods, for type checkers."""
 
-    bands: Levels | None
-    isolines: int | Sequence[int] | None
-    simultaneous: bool
-    bound: Bound
-    crossovers: bool
-    interval: CurveInterval | None
+    a: Hashable
+    b: Hashable
+    n: Any
+    p: Levels
+    kind: AreaKind | None
+    threshold: Any
+    sizes: Sequence[int]
+    other: Drawable
     level: float
-    log: bool | None
-
-
-class RankTests(TypedDict, total=False):
-    """Keywords for the tests that compare systems."""
-
-    n_resamples: int | None
-    adjust_over: AdjustOver
     alpha: float
-    level: float
-
-
-class PairTests(RankTests, total=False):
-    """Keywords for the pairwise tests that compare systems."""
-
     ci: Any
+    test: str | None
+    alternative: Alternative
+    margin: float | None
+    adjust: FamilyAdjustment | Literal["auto"] | None
+    adjust_over: str
+    n_resamples: int | None
+    of: str
+    target: Target
+    phi: float
+    combine: bool
+    interval: CurveInterval | None
+    population: str
+    pool: Any
+    n_keys: int
+    metrics: Any
     event: Event
     method: LawMethod
     families: Any
     baseline: Hashable
-
-
-class RankingPlot(RankingRoles, Look, total=False):
-    """Keywords for plots of rankings."""
-
-
-class LevelPlot(RankingPlot, total=False):
-    """Keywords for plots of rankings with intervals of one kind."""
-
-    level: float
-
-
-class PrecisionPlot(RankingPlot, total=False):
-    """Keywords for plots of precision."""
-
-    ci: ProportionInterval
-    target: Target
-    phi: float
-
-
-class SamplePlot(LevelPlot, total=False):
-    """Keywords for plots of repeated samples."""
-
-    ci: ProportionInterval
-
-
-class ComparisonPlot(LevelPlot, total=False):
-    """Keywords for plots of comparisons."""
-
-    test: RegionTest | None
-    alternative: Alternative
-    target: Target
-
-
-class MeasurePlot(LevelPlot, total=False):
-    """Keywords for plots of measure ranks."""
-
-    kind: AreaKind | None
-    adjust: FamilyAdjustment | None
-    n_resamples: int | None
-
-
-class CurvePlot(RankingRoles, Look, Chance, total=False):
-    """Keywords for plots of curves over all cutoffs."""
-
-
-class ItemPlot(ItemRoles, Look, total=False):
-    """Keywords for plots that compare systems on test items."""
-
-
-class CalibrationPlot(ItemPlot, total=False):
-    """Keywords for plots of gains on other items."""
-
+    skewness: bool
     bins: Sequence[float]
-    ci: CalibrationInterval
-    level: float
-    n_resamples: int
+    undefined: str
+    simultaneous: bool
+    overlap: bool
+    log: bool | None
+    bands: Any
+    isolines: Any
+    crossovers: Any
+    area: Drawable | None
 
 
-class RankPlot(ItemRoles, Look, RankTests, total=False):
-    """Keywords for plots of system ranks."""
+class PublicPlot(Protocol):
+    """Describe a plot to type checkers."""
+
+    def __call__(self, data: Drawable, *args: Any, **options: Unpack[PlotOptions]) -> Axes:
+        """Draw a table, or the data from which its method makes the table."""
+        ...
 
 
-class PairPlot(ItemRoles, Look, PairTests, total=False):
-    """Keywords for plots of pairwise tests between systems."""
-
-
-class GainPlot(PairPlot, total=False):
-    """Keywords for plots of gains."""
-
-    adjust: FamilyAdjustment | None
-
-
-class AnyPlot(AnyRoles, Look, PairTests, total=False):
-    """Keywords for plots of pairwise tests between systems or between measures."""
-
-
-UNLESS_GIVEN: dict[str, Any] = dict.fromkeys(Look.__annotations__)  # of the shared keywords
-
-CHANCE: dict[str, Any] = dict.fromkeys(Chance.__annotations__)
-CHANCE |= {"simultaneous": True, "bound": "critical", "crossovers": False, "level": 0.95}
+LOOK = {
+    name: inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind.__forward_arg__
+    )
+    for name, kind in Look.__annotations__.items()
+}
 
 # documentation of the shared keywords
 SHARED = """    ax : Axes or array of Axes, optional
         The axes to draw on. By default, a new figure is created. Pass one Axes per group. The
         layout of an existing figure is kept. With ``layout="constrained"``, names are placed
         beside or above the axes. Without a layout engine, names are placed inside the axes.
-    legend : bool, "outside" or "figure", optional
-        The kind of legend. True draws an ordinary legend, "outside" a legend on the right, and
-        "figure" one legend below the figure (:func:`rankeval_pd.plotting.shared_legend`). False
-        omits all names. By default, names are written as ``labels_at`` specifies.
+    legend : bool, optional
+        True draws an ordinary legend, below the figure if there are groups. False omits all names.
+        By default, names are written at the ends of lines, in a key, or above the panels.
     colors : mapping, list or str, optional
-        A mapping from names to colors, a cycle of colors, or the name of a palette in matplotlib
-        or seaborn. The default is the style's ``axes.prop_cycle`` if set, otherwise a cycle for
+        A mapping from names to colors, a cycle of colors, or the name of a palette in matplotlib.
+        The default is the style's ``axes.prop_cycle`` if set, otherwise a cycle for
         color-blind readers. A color depends on the position of a name among all names in the data.
     labels : mapping, optional
         Labels for names, such as ``{"G2": "log-likelihood"}``. Labels can contain mathematical
         text; names are shown literally.
-    labels_at : {"end", "key", "legend"}, optional
-        Where to write names: at the ends of lines, in a key inside the axes, or in a legend. The
-        default depends on the available space.
     highlight : name or sequence of names, optional
         Names to draw in color; all others are gray. The default is all names if there are at
         most six, otherwise the best three.
     title : str, optional
         Title of the axes, or of the figure if there are groups.
-    col_wrap : int, optional
-        Number of panels in a row if there are groups.
-    line_kw, band_kw, marker_kw : mapping, optional
-        Keywords of matplotlib for lines (``Axes.plot``), for bands and interval bars
-        (``Axes.fill_between``, ``Axes.vlines``), and for dots and other marks. To change single
-        names, pass a mapping from names to such mappings.
     **roles
-        Column roles, if you pass data.
+        Column roles, for data.
 """
-RESULT = "\n    Returns\n    -------\n    Axes\n"  # of a plot without this section
+_PARAMETERS = "    Parameters\n    ----------\n"
+_AXES = "    Axes\n\n"  # what a plot without the section returns
+_ENTRIES = re.compile(r"(?m)^    (\w+(?:, \w+)*)(?: :.*)?$")
 
 
-def parted(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the keywords for the plot and the keywords for the computation."""
-    look, asked = {}, dict(options)
-    for name in (*UNLESS_GIVEN, "order"):
-        if name in asked:
-            look[name] = asked.pop(name)
-    return look, asked
+@dataclass(frozen=True)
+class Plot:
+    """How to draw a table, and the method that makes the table from data."""
+
+    #: draws one group: takes the canvas, the group's table, and tables beside it; keyword-only
+    #: arguments are options of the plot
+    draw: Callable[..., Any]
+    method: Callable[..., Any]
+    needed: str  #: the columns of the method's table
+    #: makes the table and those beside it from data, if there are some; its keywords are options
+    tables: Callable[..., Any] | None = None
+    prepared: Callable[[Any], pd.DataFrame] | None = None  #: changes the table before it is drawn
+    made_by: str = ""  #: another function that makes the table
+    #: whether ``draw`` makes its own panels, and takes the Axes and the look instead of a canvas
+    whole: bool = False
+    #: the axes ("x", "y" or both) that panels do not share, because the order of the names on their
+    #: ticks differs between groups
+    own: str = ""
+    #: the size of a new figure for a table with one group
+    size: Callable[[pd.DataFrame], tuple[float, float]] | None = None
+
+    @property
+    def maker(self) -> str:
+        """The name of the function that makes the table."""
+        return self.made_by or self.method.__name__
+
+    @cached_property
+    def beside(self) -> dict[str, inspect.Parameter]:
+        """The named tables that can be drawn beside a table."""
+        return self._drawn_as(inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+    @cached_property
+    def options(self) -> dict[str, inspect.Parameter]:
+        """The plot's own options for drawing."""
+        return self._drawn_as(inspect.Parameter.KEYWORD_ONLY)
+
+    def _drawn_as(self, kind: Any) -> dict[str, inspect.Parameter]:
+        drawn = [*inspect.signature(self.draw).parameters.values()][2:]  # canvas and table
+        return {p.name: p.replace(kind=p.KEYWORD_ONLY) for p in drawn if p.kind is kind}
+
+    @cached_property
+    def asked(self) -> dict[str, inspect.Parameter]:
+        """The arguments for data: those of the method, and the options of ``tables``."""
+        asked = dict(inspect.signature(self.method).parameters)
+        if self.tables is not None:
+            for name, p in inspect.signature(self.tables).parameters.items():
+                if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) and name not in LOOK:
+                    asked[name] = p
+        return asked
+
+    def signature(self) -> inspect.Signature:
+        """Return the signature, with the options of the plot and the arguments of the method."""
+        every = {**self.asked, **self.beside, **self.options, **LOOK}
+        order = sorted(every.values(), key=lambda p: (p.kind, p.name in MEANINGS))  # roles last
+        return inspect.Signature(order, return_annotation="Axes")
+
+    def docstring(self) -> str:
+        """Return the docstring of ``draw``, with the options of the method and of all plots."""
+        head, notes, after = as_written(self.draw.__doc__).partition("    Notes\n")
+        head, _, result = head.partition("    Returns\n    -------\n")
+        before, _, own = head.partition(_PARAMETERS)
+        source = f":func:`rankeval_pd.{self.maker}`"
+        if "." in self.maker:  # another plot
+            source = f":func:`rankeval_pd.{self.method.__name__}`"
+        if "    data :" not in own:
+            words = f"The data for {source}, or its result."
+            own = f"    data : DataFrame or Dataset\n        {words}\n{own}"
+        named = {x for line in _ENTRIES.findall(own) for x in line.split(", ")}
+        left = [x for x in self.asked if x not in {"data", *named, *MEANINGS}]
+        entry = ""
+        if left:
+            entry = f"    {', '.join(left)}\n        Options of {source}.\n"
+        parameters = f"{_PARAMETERS}{own.rstrip()}\n{entry}{SHARED}"
+        returns = f"    Returns\n    -------\n{result or _AXES}"
+        text = f"{before}{parameters}\n{returns}{notes}{after}"
+        return with_meanings(text, {x: MEANINGS[x] for x in self.asked if x in MEANINGS})
+
+    def is_result(self, data: object) -> bool:
+        """Return whether the data are a table of the method, which has the needed columns."""
+        if not isinstance(data, Drawable):
+            wanted = f"a DataFrame or a Dataset, the data or the result of {self.maker}"
+            raise no_table("data", data, wanted)
+        lacking = lacking_in(data, self.needed)
+        if lacking and len(lacking) <= len(self.needed.split()) / 2:
+            raise ValueError(
+                f"table has no columns {', '.join(lacking)}: pass the result of {self.maker} with"
+                " details=True, or the data."
+            )
+        return not lacking
+
+    def of_table(self, table: Any, beside: Sequence[Any], options: Mapping[str, Any]) -> Any:
+        """Draw a table of the method; refuse arguments that would make another table."""
+        named = dict(zip(self.asked, [table, *beside], strict=False))
+        given = {name: x for name, x in named.items() if name != "data" and not _stands_beside(x)}
+        known = {*self.options, *LOOK, *self.beside}
+        given |= {name: x for name, x in options.items() if name not in known}
+        for name, value in given.items():
+            if name not in self.asked:
+                raise unknown_keyword(name, known)
+            raise TypeError(
+                f"{name}={shown_text(value)} is an argument of {self.maker}, but the table is"
+                f" already its result. Pass {name} to {self.maker}, or the data to the plot."
+            )
+        ax, look, options = looks(options)
+        return self.panels([table, *beside], options, ax, look)
+
+    def of_data(self, data: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Any:
+        """Draw the tables that the method makes from data."""
+        for name in {*self.beside} & {*options} - {*self.asked}:
+            raise TypeError(
+                f"{name}={shown_text(options[name])} stands beside a table. Pass it with the result"
+                f" of {self.maker}, or omit it."
+            )
+        ax, look, asked = looks(options)
+        if self.tables is not None and "highlight" in inspect.signature(self.tables).parameters:
+            asked["highlight"] = look.highlight
+        look = replace(look, order=measures_of(data, asked))
+        options = {name: asked.pop(name) for name in self.options if name in asked}
+        tables = (self.tables or self.method)(data, *args, **asked)
+        if not isinstance(tables, tuple):
+            tables = (tables,)
+        return self.panels(tables, options, ax, look)
+
+    def panels(
+        self, tables: Sequence[Any], options: Mapping[str, Any], ax: Any, look: Look_of_look
+    ) -> Any:
+        """Draw tables in one panel per group."""
+        table, *beside = tables
+        if self.prepared is not None:
+            table = self.prepared(table)
+        whole = tidy(table, self.needed, self.maker)
+        names: dict[Any, None] = {}
+        for column in _NAMES:
+            if column in whole:
+                names |= dict.fromkeys(whole[column].dropna().unique())
+        look.check_names(list(names) or look.highlighted)
+        order = dict.fromkeys([*look.order, *listed_in(whole.attrs, "order"), *names])
+        look = replace(look, order=[*order])
+        if self.whole:
+            return self.draw((ax, look), whole, *beside, **options)
+        groups = groups_of(whole, self.needed)
+        keys: list[Any] = []
+        if groups:
+            keys = [key for _, key in _columns(whole, groups).drop_duplicates().iterrows()]
+        alone = len(keys) <= 1
+        if not alone:
+            panels = panels_of(ax, groups, keys, self.own)
+        elif ax is None:
+            panels, keys = grid_of(1, 1, self.size and self.size(whole)), [None]
+        else:
+            panels, keys = given_panels(ax, 1, "panel"), [None]
+        canvases: list[Canvas] = []
+        for panel in panels:  # before other panels share the figure
+            canvases.append(Canvas(panel, look, alone=alone))
+        for canvas, key in zip(canvases, keys, strict=True):
+            parts = _parts([whole, *beside], groups, key)
+            more = _parts(options.values(), groups, key)
+            try:
+                self.draw(canvas, *parts, **dict(zip(options, more, strict=True)))
+            except Exception:
+                if ax is None:
+                    import matplotlib.pyplot as plt
+
+                    plt.close(canvas.ax.figure)
+                raise
+            if not alone:  # the group above its panel
+                size = font(canvas.ax, "label")
+                text = escaped(", ".join(f"{group} = {x}" for group, x in key.items()))
+                text = cut_text(text, size, panel_size(canvas.ax)[0])
+                canvas.ax.set_title(text, fontsize=size)
+        if alone:
+            return panels[0]
+        end(canvases, look, ours=ax is None)
+        return panels
 
 
-def roles_in(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the column roles among the keywords for the computation."""
-    return {name: given for name, given in asked.items() if name in MEANINGS}
+def _stands_beside(given: Any) -> bool:
+    """Return whether an argument is a table to draw beside a table, or several."""
+    return given is None or isinstance(given, Drawable | list | tuple)
 
 
-def of_data_or_table(
-    draw: Callable[..., Any],
-    needed: str,
+def plot_of(
     method: Callable[..., Any],
+    needed: str,
     *,
-    made_by: str = "",
     forms: Sequence[Form] = ("rankings",),
     clusters: bool = True,
-) -> Callable[[Picture], Picture]:
-    """Make a plot function public, which then also accepts a finished table.
+    **more: Any,
+) -> Callable[[Callable[..., Any]], PublicPlot]:
+    """Make a function that draws one group on a canvas a public plot of a method.
 
-    The function ``draw`` draws the table and has the same plot keywords, with tables in place of
-    the options for data. The columns ``needed`` identify a table of the ``method``, whose options
-    have the same defaults in the plot. ``made_by`` names another function that returns the table.
+    The plot takes the method's table, or the arguments of the method. Its signature and docstring
+    join the options of the function with those of the method. ``more`` are fields of :class:`Plot`.
     """
-    made_by = made_by or method.__name__
-    defaults = dict(CHANCE)
-    for name, parameter in inspect.signature(method).parameters.items():
-        if name not in MEANINGS:
-            defaults[name] = parameter.default
 
-    def decorate(picture: Picture) -> Picture:
-        text = as_written(picture.__doc__)
-        result = "" if "    Returns\n" in text else RESULT
-        picture.__doc__ = text.replace("    **look\n", SHARED + result)
-        check, check_data = argument_check(picture), argument_check(picture, 1)
-        with_roles_and({**defaults, **UNLESS_GIVEN})(picture)
+    def decorate(draw: Callable[..., Any]) -> PublicPlot:
+        plot = Plot(draw, method, needed, **more)
 
-        @functools.wraps(picture)
+        @functools.wraps(draw)
         def drawn(
             *args: Any, details: bool | None = None, progress: bool | None = None, **options: Any
         ) -> Any:
             choices = settings(details, progress)
-            args, options = unbound(args, options)
-            check_data(args, options)  # a finished table needs no other arguments
+            check_data(args, options)
             if not LONG_ROLES.isdisjoint(options):
                 args, options = in_wide_form(args, options)
             data, *others = args or [options.pop("data")]
-            if not isinstance(data, Drawable):
-                wanted = f"a DataFrame or a Dataset, the data or the result of {made_by}"
-                raise no_table("data", data, wanted)
-            lacking = lacking_in(data, needed)
-            if lacking and len(lacking) <= len(needed.split()) / 2:
-                raise ValueError(
-                    f"table has no columns {', '.join(lacking)}: pass the result of {made_by}, or"
-                    " the data."
-                )
-            looks(options)
-            takes = inspect.signature(picture if lacking else draw).parameters
-            for name in FILLED:
-                if name in choices and name in takes:
-                    options.setdefault(name, choices[name])
+            if plot.prepared is not None:
+                data = plot.prepared(data)
+            made = plot.is_result(data)
+            takes = plot.options if made else parameters
             with held(details=choices["details"], progress=choices["progress"]):
-                if lacking:
+                if not made:
                     check((data, *others), options)
-                    return picture(data, *others, **options, order=measures_of(data, options))
-                for name, given in options.items():
-                    if name in MEANINGS:
-                        raise TypeError(
-                            f"{name}={given!r} is a column role, but the table is a result of"
-                            f" {made_by} and needs no roles. Omit {name}, or pass the data."
-                        )
-                return draw(data, *others, **options)
+                for name in FILLED:
+                    if name in choices and name in takes:
+                        options.setdefault(name, choices[name])
+                if made:
+                    return plot.of_table(data, others, options)
+                return plot.of_data(data, others, options)
 
+        signature = plot.signature()
+        parameters = signature.parameters
+        drawn.__signature__ = signature  # type: ignore[attr-defined]
+        drawn.__doc__, drawn.__annotations__ = plot.docstring(), {}
+        check_data, check = argument_check(drawn, 1), argument_check(drawn, closed=True)
         headings: dict[str, Any] = dict.fromkeys(forms, "Pictures")
         drawn.capabilities = Capabilities(**headings, clusters=clusters)  # type: ignore[attr-defined]
-        return cast(Picture, drawn)
+        return cast(PublicPlot, drawn)
 
     return decorate
 
@@ -751,3 +680,8 @@ def curves_of(data: Any, n: Any, **roles: Any) -> Any:
     """Return the precision of n-best lists, without the warning about intervals not drawn."""
     with hushed("target='region'"):
         return nbest_precision(data, n, **roles)
+
+
+def roles_in(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the column roles among the keywords for the computation."""
+    return {name: given for name, given in asked.items() if name in MEANINGS}

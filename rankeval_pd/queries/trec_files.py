@@ -17,7 +17,7 @@ import pandas as pd
 from rankeval_pd.doors import QueryOptions, grade_values
 from rankeval_pd.errors import checked_call, listed, shown, unknown_name, warn
 from rankeval_pd.roles import frame_column
-from rankeval_pd.stats import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats import BoolArray, FloatArray, IntArray
 
 # ---- Read and check the lines of TREC files with pyarrow or pandas
 
@@ -35,7 +35,7 @@ QRELS = FileKind(("query", "iteration", "document", "grade"), "grade", "a whole 
 
 
 Strings = Any
-"""An array of strings: NumPy objects, or pyarrow strings if pyarrow read the file."""
+"""An array of strings of pandas."""
 
 
 class TrecLines(NamedTuple):
@@ -119,10 +119,9 @@ def _by_arrow(content: bytes, kind: FileKind) -> dict[str, Any] | None:
         from pyarrow import compute, csv
     except ImportError:
         return None
-    few = pa.dictionary(pa.int32(), pa.string())  # dtype for columns with few distinct values
-    types = {"query": few, "document": pa.string(), kind.number: pa.float64()}
+    types = {"query": pa.string(), "document": pa.string(), kind.number: pa.float64()}
     if kind is RUN:
-        types["tag"] = few
+        types["tag"] = pa.string()
     try:
         table = csv.read_csv(
             pa.BufferReader(content),
@@ -138,25 +137,18 @@ def _by_arrow(content: bytes, kind: FileKind) -> dict[str, Any] | None:
         )
     except pa.ArrowInvalid:
         return None  # the slower reader reads the file or finds the malformed line
-    by_name: dict[str, Any] = {}
     kernels: Any = compute
-    for name in types:
-        column = table[name]
-        if name == kind.number:
-            by_name[name] = column.to_numpy()
-            continue
-        by_name[name] = words = column.unify_dictionaries().combine_chunks()
-        if types[name] == few:
-            words = words.dictionary
-        if kernels.any(kernels.equal(words, "")).as_py():
+    for name in types.keys() - {kind.number}:
+        if kernels.any(kernels.equal(table[name], "")).as_py():
             return None
-    return by_name
+    words = {name: table[name].to_pandas().array for name in types}
+    return {**words, kind.number: table[kind.number].to_numpy()}
 
 
 def _by_pandas(content: bytes, kind: FileKind) -> dict[str, Any]:
     """Read lines separated by any whitespace; ``usecols`` ignores extra words."""
     if not content.strip():
-        none = np.zeros(0, dtype=object)
+        none = pd.Series(dtype=str).array
         return {**dict.fromkeys(("query", "document", "tag"), none), kind.number: np.zeros(0)}
     table = pd.read_csv(
         io.BytesIO(content),
@@ -165,7 +157,7 @@ def _by_pandas(content: bytes, kind: FileKind) -> dict[str, Any]:
         names=kind.columns,
         usecols=kind.columns,
         index_col=False,
-        dtype=object,
+        dtype=str,
         keep_default_na=False,
         na_values=[""],
         quoting=3,
@@ -174,7 +166,7 @@ def _by_pandas(content: bytes, kind: FileKind) -> dict[str, Any]:
     if table.isna().to_numpy().any():
         raise ValueError("a line has too few words")
     numbers = np.array([*map(_file_number, table[kind.number])])
-    by_name: dict[str, Any] = {str(name): table[name].to_numpy() for name in table}
+    by_name: dict[str, Any] = {str(name): table[name].array for name in table}
     return {**by_name, kind.number: numbers}
 
 
@@ -262,7 +254,7 @@ def _lines_of_frame(frame: pd.DataFrame, kind: FileKind) -> TrecLines:
     return TrecLines(query, document, values, tag, what, ())
 
 
-def identifiers(values: pd.Series, name: str) -> AnyArray:
+def identifiers(values: pd.Series, name: str) -> Strings:
     """Convert whole numbers to strings, and reject identifiers that are not one word of a line."""
     codes, unique = pd.factorize(values.astype(object).to_numpy(), use_na_sentinel=False)
     for x in unique:
@@ -273,7 +265,7 @@ def identifiers(values: pd.Series, name: str) -> AnyArray:
                 " and in UTF-8. Replace it; if missing values turned 7 into 7.0, use"
                 f" frame[{name!r}].astype('Int64')."
             )
-    return np.array([str(x) for x in unique], dtype=object)[codes]
+    return pd.Series([str(x) for x in unique], dtype=str).array.take(codes)
 
 
 def is_word(text: str) -> bool:
@@ -297,7 +289,7 @@ def runs_by_tag(lines: TrecLines) -> Iterator[TrecLines]:
         yield lines._replace(name=Path(stem).stem)
         return
     (codes,), names = share_codes([lines.tag])
-    tags = names_list(names) or [Path(stem).stem]
+    tags = [*names] or [Path(stem).stem]
     if len(tags) == 1:
         yield lines._replace(name=tags[0])
         return
@@ -316,11 +308,7 @@ def runs_by_tag(lines: TrecLines) -> Iterator[TrecLines]:
 
 def concatenate(parts: Sequence[Strings]) -> Strings:
     """Concatenate the strings of all parts."""
-    if any(isinstance(part, np.ndarray) for part in parts):
-        return np.concatenate([np.asarray(part, dtype=object) for part in parts])
-    import pyarrow as pa
-
-    return pa.concat_arrays(list(parts))
+    return pd.concat([pd.Series(part, dtype=str) for part in parts], ignore_index=True).array
 
 
 class SharedCodes(NamedTuple):
@@ -332,32 +320,9 @@ class SharedCodes(NamedTuple):
 
 def share_codes(parts: Sequence[Strings]) -> SharedCodes:
     """Encode strings with the same codes in every part."""
-    every = concatenate(parts)
-    if isinstance(every, np.ndarray):
-        codes, names = pd.factorize(every)
-    else:
-        if hasattr(every, "dictionary_encode"):  # not encoded yet
-            every = every.dictionary_encode()
-        codes, names = every.indices.to_numpy(), every.dictionary
+    codes, names = pd.factorize(concatenate(parts))
     ends = np.cumsum([len(part) for part in parts])[:-1]
     return SharedCodes(np.split(codes, ends), names)
-
-
-def as_strings(names: Strings, codes: IntArray) -> Any:
-    """Return a column of the strings that the codes represent."""
-    if not isinstance(names, np.ndarray):
-        return names.take(codes).to_pandas().array
-    dtype: Any = None
-    if not names.size:
-        dtype = object
-    return pd.Series(names.tolist(), dtype=dtype).array.take(codes)
-
-
-def names_list(names: Strings, codes: IntArray | None = None) -> list[str]:
-    """Return names as a list of strings."""
-    if codes is not None:
-        names = names.take(codes)
-    return [str(x) for x in names]
 
 
 # ---- Read and write runs and relevance judgments in TREC files
@@ -439,16 +404,15 @@ def read_trec(
     queries = share_codes([x.query for x in lines])
     if qrels is not None:
         _compare_queries(queries, parts)
-    query_names = np.array(names_list(queries.names), dtype=object)
-    order = np.argsort(query_names, kind="stable")
+    order = np.asarray(queries.names.argsort())
     rank = np.argsort(order, kind="stable")
     pairs = _number_pairs([rank[codes] for codes in queries.codes], [x.document for x in lines])
     size = pairs.query.size
     for rows, read in zip(pairs.places, lines, strict=True):
         _refuse_repeated_pairs(rows, size, read)
     columns: dict[str, Any] = {
-        "query": as_strings(query_names[order], pairs.query),
-        "document": as_strings(pairs.names, pairs.document),
+        "query": queries.names.take(order).take(pairs.query),
+        "document": pairs.names.take(pairs.document),
     }
     for part, rows in zip(parts, pairs.places[len(lines) - len(parts) :], strict=True):
         scores: FloatArray = np.full(size, np.nan)
@@ -573,7 +537,7 @@ def _compare_queries(queries: SharedCodes, parts: list[TrecLines]) -> None:
 
 
 def _examples(names: Any, which: Any) -> str:
-    return listed(names_list(names, np.flatnonzero(which)[:3])) + ", ..." * bool(which.sum() > 3)
+    return listed(names.take(np.flatnonzero(which)[:3])) + ", ..." * bool(which.sum() > 3)
 
 
 @checked_call
@@ -603,9 +567,7 @@ def write_trec(
     Raises
     ------
     ValueError
-        If :func:`read_trec` could not read the files: an identifier or run name is empty, contains
-        whitespace or makes the line a comment, a run repeats a document, two runs have the same
-        name or path, a run name is not a file name, or grades are not whole numbers.
+        If :func:`read_trec` could not read the files.
 
     Notes
     -----

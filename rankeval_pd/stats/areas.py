@@ -705,17 +705,6 @@ def area_up_to(ranking: Ranking, most: float) -> Influence:
     return Influence(value, influence, ranking.gold, ranking.present, chance)
 
 
-def area_between(ranking: Ranking, least: float, most: float) -> Influence:
-    """Return the mean true positive rate over false positive rates between two limits."""
-    found = area_up_to(ranking, most)
-    if least == 0.0:
-        return found
-    below, width = area_up_to(ranking, least), most - least
-    value = (most * found.value - least * below.value) / width
-    influence = (most * found.influence - least * below.influence) / width
-    return found._replace(value=value, influence=influence)
-
-
 def with_end_pairs(ranking: Ranking) -> Ranking:
     """Return the ranking with a true positive and a negative added at each end.
 

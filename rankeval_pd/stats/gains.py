@@ -758,7 +758,8 @@ def _signed_row(on: Lattice | None, unit: float, gain: float, options: PairOptio
     p = ordered = law.tail(total)
     if gain < 0.0:
         ordered = law.tail(-total)  # the distribution is symmetric
-    low = high = np.nan
+    low: Any = np.nan
+    high: Any = np.nan
     if error > 0.0:
         low, high = as_p_says(
             (gain - limits[1], gain - limits[0]),

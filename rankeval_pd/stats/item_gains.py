@@ -547,16 +547,12 @@ class Draws:
         sums = resamples.swapped_sums(columns, self.options, self.step, every=every)
         return sums.reshape(-1, systems, width)
 
-    @cached_property
-    def _together(self) -> FloatArray:
-        """The number of items that both systems answer correctly: (system, system)."""
-        size = self.items.n_systems
-        return self.items.both_right(np.argwhere(np.ones((size, size)))).reshape(size, size)
-
     def _normal_subsets(self) -> bootstrap.Subsets:
         """Return normally distributed sums over random subsets of 0/1 items."""
-        sums = np.append(self.items.sign * self.items.totals[:, 0], self.items.n_items)
-        squares = np.block([[self._together, sums[:-1, np.newaxis]], [sums]])
+        items, size = self.items, self.items.n_systems
+        sums = np.append(items.sign * items.totals[:, 0], items.n_items)
+        together = items.both_right(np.argwhere(np.ones((size, size)))).reshape(size, size)
+        squares = np.block([[together, sums[:-1, np.newaxis]], [sums]])
         drawn = resamples.normal_draws(sums / 2.0, squares / 4.0, self.options)
         self.step(len(drawn))
         return bootstrap.Subsets(drawn[:, :-1].T, drawn[:, -1], every=False)
@@ -564,10 +560,6 @@ class Draws:
     @cached_property
     def scores(self) -> FloatArray:
         """Resampled scores (system, resample), oriented so that larger is better."""
-        if nearly_normal(self.items.binary, self.items.n_items, self.options):
-            n = self.items.n_items
-            spread = (self._together / n - np.outer(self.theta, self.theta)) / n
-            return resamples.normal_draws(self.theta, spread, self.options).T
         scores, seeds = self.items.sign * self._drawn_scores(), self.items.seeds
         if seeds is None:
             return scores

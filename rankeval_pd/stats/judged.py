@@ -7,14 +7,12 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy
 
 from rankeval_pd.stats import clusters as cluster_totals
 from rankeval_pd.stats import distributions
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, silent_division
 from rankeval_pd.stats.distributions import first_near
 from rankeval_pd.stats.proportions import INTERVALS, Limits, clopper_pearson, t_of, z_of
-from rankeval_pd.stats.ranking import Ranking
 
 # --------------------------- Estimated numbers of true positives in partly judged sets, with limits
 #
@@ -63,27 +61,13 @@ class Design(NamedTuple):
 
     strata: int  #: number of strata, each judged at random, or 0 for individual probabilities
     unjudged: str  #: "estimate" or "bounds"
-    estimator: str  #: "ratio" or "horvitz-thompson"
     level: float
-    heaviest: float = 0.0  #: largest inverse probability of an unjudged candidate
-
-    @property
-    def sums_weights(self) -> bool:
-        """Return whether inverse probabilities are summed, and not divided by their sum."""
-        return self.estimator == "horvitz-thompson"
-
-    @property
-    def parts_alike(self) -> int:
-        """Return the number of strata if candidates in a stratum have the same weight, or 0."""
-        if self.sums_weights:
-            return 0
-        return self.strata
 
     def parts(self, sample: JudgedSample) -> FloatArray:
         """Return each candidate's contributions to the sums over a set: (candidate, part)."""
         judged, true, probability, stratum = sample
         counts = [np.ones(judged.shape), judged, judged & true]
-        if self.parts_alike:
+        if self.strata:
             inside = stratum[:, np.newaxis] == np.arange(self.strata)
             of_strata = [inside * x[:, np.newaxis] for x in counts]
             return np.concatenate([np.stack(counts, axis=-1), *of_strata], axis=-1)
@@ -95,12 +79,7 @@ class Design(NamedTuple):
         """Estimate the number of true positives in each set: (..., part) -> (...)."""
         size, judged, _ = np.moveaxis(sums[..., :_COUNTS], -1, 0)
         sure = possible_totals(sums)
-        if self.sums_weights:
-            found = self._horvitz_thompson(sums, size - judged)
-        elif self.strata:
-            found = self._stratified(sums)
-        else:
-            found = self._weighted(sums)
+        found = self._stratified(sums) if self.strata else self._weighted(sums)
         if self.unjudged == "bounds":
             found = Total(found.estimate, *sure)
         known = (judged > 0) | (size == 0)
@@ -139,24 +118,6 @@ class Design(NamedTuple):
         least, most = possible_totals(sums)
         low, high = np.where(known, low * size, least), np.where(known, high * size, most)
         return Total(share * size, low, high)
-
-    def _horvitz_thompson(self, sums: FloatArray, left: FloatArray) -> Total:
-        """Return the sum of inverse probabilities, with gamma limits (Fay and Feuer 1997)."""
-        weighted, variance = sums[..., _COUNTS + 1], sums[..., _COUNTS + 3]
-        tail = 0.5 * (1.0 - self.level)
-        low = np.where(variance > 0, _gamma(tail, weighted, variance), weighted)
-        more = np.where(left > 0, self.heaviest, 0.0)
-        above = weighted + more, variance + more * np.maximum(more - 1.0, 0.0)
-        high = np.where(above[1] > 0, _gamma(1.0 - tail, *above), above[0])
-        return Total(weighted, low, high)
-
-
-def _gamma(tail: float, mean: FloatArray, variance: FloatArray) -> FloatArray:
-    """Return the gamma quantile for this mean and variance; 0 for a mean of 0."""
-    with silent_division():
-        scale = variance / mean
-        quantile = scipy.special.gammaincinv(mean / scale, tail) * scale
-    return np.where((mean > 0) & (variance > 0), quantile, 0.0)
 
 
 def total_difference(a: Total, b: Total) -> Total:
@@ -265,14 +226,6 @@ def up_to(parts: FloatArray, rank: IntArray, listed: BoolArray, n: IntArray) -> 
     return np.asarray(np.cumsum(at_rank, axis=1)[:, np.minimum(n, ends - 1)].T)
 
 
-def windows_of(score: FloatArray, present: BoolArray, ends: AnyArray) -> IntArray:
-    """Return the window (up to each of ``ends``) with each candidate's best rank: (candidate)."""
-    rank = Ranking.of(score, present, present).ranks
-    best = np.where(present, rank, np.iinfo(np.int64).max).min(axis=-2)
-    result: IntArray = np.searchsorted(ends, best, side="left")
-    return result
-
-
 def apart_share(judged: BoolArray, cluster: IntArray) -> float:
     """Return the unjudged candidates' share in clusters without judged ones, or 1."""
     if judged.all():
@@ -289,7 +242,7 @@ def apart_share(judged: BoolArray, cluster: IntArray) -> float:
 #
 # where p is the proportion of true positives in its stratum: the error of sampling whole clusters.
 # Unjudged candidates of a partly judged cluster add only the error of sampling individual
-# candidates. The interval is Wilson's for the effective number of judged candidates, or Student's.
+# candidates. The interval is Wilson's for the effective number of judged candidates.
 
 _BOTH = 1.4  # factor for a region's degrees of freedom (tests/simulations/judged_clusters.csv)
 
@@ -361,7 +314,6 @@ class JudgedClusters(NamedTuple):
                 left,
                 self.design.level,
                 apart,
-                whole=recall or not self.design.sums_weights,
                 more=more,
                 alone=alone,
             )
@@ -379,7 +331,7 @@ class JudgedClusters(NamedTuple):
         """Return cluster errors and numbers of judged candidates: (list, cluster)."""
         clusters = int(self.cluster.max(initial=-1)) + 1
         error, seen = np.zeros((2, n_lists, clusters))
-        strata, judged = self.design.parts_alike, self.sample.judged.astype(float)
+        strata, judged = self.design.strata, self.sample.judged.astype(float)
         weight = damped = judged
         if not strata:
             weight = judged / self.sample.probability
@@ -391,9 +343,6 @@ class JudgedClusters(NamedTuple):
             counted = partial(self._counts, sets, n_lists, clusters, here)
             own = counted(judged)
             seen += own
-            if self.design.sums_weights:
-                error += np.nan_to_num(counted(damped * self.sample.true))
-                continue
             total = counted(weight).sum(axis=1)
             every = counted(np.ones(judged.size)).sum(axis=1)
             with silent_division():
@@ -425,16 +374,14 @@ def cluster_share_limits(
     level: float,
     apart: float = 1.0,
     *,
-    whole: bool = True,
     more: float = 1.0,
     alone: AnyArray | float = 1.0,
 ) -> Limits:
     """Return limits for a proportion, from the clusters' errors and judged candidates.
 
     ``left`` is the fraction of unjudged candidates, and ``apart`` the part of them in clusters
-    without judged candidates. ``whole`` is False for the Horvitz-Thompson estimate, no proportion
-    of judged candidates, whose interval is Student's. ``more`` multiplies the degrees of freedom,
-    and ``alone`` the binomial variance of individual candidates.
+    without judged candidates. ``more`` multiplies the degrees of freedom, and ``alone`` the
+    binomial variance of individual candidates.
     """
     judged = np.maximum(seen.sum(axis=-1), 1.0)
     near = (np.nan_to_num(share) * judged + 2.0) / (judged + 4.0)
@@ -451,9 +398,6 @@ def cluster_share_limits(
     freedom = np.minimum(more * freedom / max(apart, 1e-9), judged - 1.0)
     known = (freedom > 0.0) & (variance > 0.0)
     t = t_of(np.where(known, freedom, 1.0), level)
-    if not whole:
-        half = np.where(known, t * np.sqrt(variance), np.inf)
-        return share - half, share + half
     worth = near * (1.0 - near) / np.where(known, variance, np.inf) * (z_of(level) / t) ** 2
     worth = np.maximum(worth, 1e-6)
     return INTERVALS["wilson"](np.clip(np.nan_to_num(share), 0.0, 1.0) * worth, worth, level)

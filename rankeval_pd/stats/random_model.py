@@ -29,7 +29,6 @@ from rankeval_pd.stats.distributions import (
 _MOST_SECANTS = 200  # about six are usual; bisection alone takes 60 to neighboring floats
 _LEAST_LOG_P = -700.0  # for smaller p, tails in units of p could overflow
 _EQUAL = 1e-12  # a tail within this relative difference of p counts as equal
-_WALK_ERROR = 1e-9  # relative errors of tails from the recursion are far smaller
 MOST_SEARCHED = 64  # search each n up to this many list sizes, or if their mean gap is larger
 
 
@@ -378,48 +377,56 @@ def simultaneous_p_values(
     ``advance`` is called with the number of values computed.
     """
     result = np.ones(n.size)
-    ascending = np.argsort(n)
     order = np.argsort(log_p, kind="stable")
-
-    def at(rows: IntArray) -> FloatArray:
-        counts = critical_counts(log_p[rows], n, population)
-        # the observed count must be on its own boundary despite rounding errors
-        counts[np.arange(rows.size), rows] = np.minimum(
-            counts[np.arange(rows.size), rows], tp[rows]
-        )
-        advance(rows.size)
-        return boundary_probability(counts[:, ascending], n[ascending], population)
-
-    if n.size > EVERY:
-        tiny = int(np.searchsorted(log_p[order], np.log(_TINY / n.size), "right"))
-        few, rest = order[:tiny], order[tiny:]
-        result[few] = n.size * np.exp(log_p[few])
-        if rest.size:
-            # compute the increasing function at some points, and round up elsewhere
-            ordered, count = log_p[rest], _LEVELS
-            if rest.size > _MANY:
-                count = _FEWER
-            levels = np.linspace(ordered[0], ordered[-1], count)
-            first = np.searchsorted(ordered, ordered)  # the first among tied p-values
-            places = np.unique(np.searchsorted(ordered, [*levels, ordered[-1]]))
-            values = at(rest[places])
-            for alpha in _ALPHAS:  # bisect until all p-values up to alpha are known individually
-                for _ in at_most(_MOST_PLACES, "the p-values around a level"):
-                    right = int(np.searchsorted(values, alpha * (1.0 + 1e-12), "right"))
-                    if right in (0, places.size) or places[right] - places[right - 1] < 2:
-                        break
-                    place = np.array([(places[right - 1] + places[right]) // 2])
-                    values = np.insert(values, right, at(rest[place]))
-                    places = np.insert(places, right, place)
-            result[rest] = values[np.searchsorted(places, first)]
-            result[few] = np.minimum(result[few], result[rest[0]])
+    at = partial(_reached_boundaries, log_p, tp, n, population, advance)
+    if n.size <= EVERY:
+        for start in range(0, n.size, _BOUNDARIES_AT_ONCE):
+            rows = order[start : start + _BOUNDARIES_AT_ONCE]
+            result[rows] = at(rows)
+            if result[rows].min() >= 1.0 - _LOST_SHARE:
+                break  # p increases, so the remaining simultaneous p-values are 1 as well
         return np.maximum(result, np.exp(log_p))
-    for start in range(0, n.size, _BOUNDARIES_AT_ONCE):
-        rows = order[start : start + _BOUNDARIES_AT_ONCE]
-        result[rows] = at(rows)
-        if result[rows].min() >= 1.0 - _LOST_SHARE:
-            break  # p increases, so the remaining simultaneous p-values are 1 as well
+    tiny = int(np.searchsorted(log_p[order], np.log(_TINY / n.size), "right"))
+    few, rest = order[:tiny], order[tiny:]
+    result[few] = n.size * np.exp(log_p[few])
+    if rest.size:
+        # compute the increasing function at some points, and round up elsewhere
+        ordered, count = log_p[rest], _LEVELS
+        if rest.size > _MANY:
+            count = _FEWER
+        levels = np.linspace(ordered[0], ordered[-1], count)
+        first = np.searchsorted(ordered, ordered)  # the first among tied p-values
+        places = np.unique(np.searchsorted(ordered, [*levels, ordered[-1]]))
+        values = at(rest[places])
+        for alpha in _ALPHAS:  # bisect until all p-values up to alpha are known individually
+            for _ in at_most(_MOST_PLACES, "the p-values around a level"):
+                right = int(np.searchsorted(values, alpha * (1.0 + 1e-12), "right"))
+                if right in (0, places.size) or places[right] - places[right - 1] < 2:
+                    break
+                place = np.array([(places[right - 1] + places[right]) // 2])
+                values = np.insert(values, right, at(rest[place]))
+                places = np.insert(places, right, place)
+        result[rest] = values[np.searchsorted(places, first)]
+        result[few] = np.minimum(result[few], result[rest[0]])
     return np.maximum(result, np.exp(log_p))
+
+
+def _reached_boundaries(
+    log_p: FloatArray,
+    tp: FloatArray,
+    n: FloatArray,
+    population: Population,
+    advance: Callable[[int], object],
+    rows: IntArray,
+) -> FloatArray:
+    """Return the probability that any list size has a p-value as small as each of some."""
+    counts = critical_counts(log_p[rows], n, population)
+    # the observed count must be on its own boundary despite rounding errors
+    own = np.arange(rows.size), rows
+    counts[own] = np.minimum(counts[own], tp[rows])
+    advance(rows.size)
+    ascending = np.argsort(n)
+    return boundary_probability(counts[:, ascending], n[ascending], population)
 
 
 # -------------------------------------------- Envelopes with equal local levels for random rankings
@@ -458,17 +465,8 @@ def envelope(
         return Envelope(n.copy(), math.nan)
     unsorted, n = n, np.sort(n)
     best = _largest_level(alpha, partial(_trial, alpha, n, population, step), n, population)
-    counts = best.counts[np.searchsorted(n, unsorted)]
-    lowest, highest = population.support(n)
-    if (lowest == highest).all():
-        return Envelope(counts, 0.0)
-    critical, tail, _ = _critical_tails(np.array([[best.log_t]]), n, population)
-    near = np.ones(n.size, dtype=bool)
-    if best.log_t >= _LEAST_LOG_P:  # smaller levels are too small to compare in units of p
-        # tails from the recursion are less accurate, so recompute the tails near the largest one
-        near = tail[0] >= tail.max() * (1.0 - _WALK_ERROR)
-    largest = population.tails(critical[0, near], n[near]).ge.max()
-    return Envelope(counts, math.exp(largest))
+    largest = population.tails(best.counts, n).ge.max()
+    return Envelope(best.counts[np.searchsorted(n, unsorted)], math.exp(largest))
 
 
 class _LevelTrial(NamedTuple):

@@ -525,11 +525,8 @@ def signed_rank_tails(differences: FloatArray, room: float = 0.0) -> tuple[float
         unit = int(np.gcd.reduce(distinct))
         law = SignedSum(distinct // unit, times)
         return law.tail(total // unit), law.tail(-total // unit)
-    signed = np.sign(moved) * (1.0 + level)
-    up, down = (
-        scipy.stats.wilcoxon(signed, alternative=side, correction=True, method="asymptotic").pvalue
-        for side in ("greater", "less")
-    )
+    test: Any = partial(scipy.stats.wilcoxon, np.sign(moved) * (1.0 + level), correction=True)
+    up, down = (test(alternative=x, method="asymptotic").pvalue for x in ("greater", "less"))
     return float(up), float(down)
 
 
@@ -636,7 +633,7 @@ def _errors_of_t_tests(items: Items, pairs: IntArray) -> FloatArray:
     if items.n_items > 1:
         spread = np.array([(values[a] - values[b]).std(ddof=1) for a, b in pairs])
     flat = spread <= 1e-14 * np.abs(values[pairs[:, 0]]).max(axis=1, initial=0.0)
-    return np.where(flat, 0.0, spread) / np.sqrt(items.n_items)
+    return np.asarray(np.where(flat, 0.0, spread) / np.sqrt(items.n_items))
 
 
 def t_scores(items: Items, options: PairOptions) -> SystemScores:

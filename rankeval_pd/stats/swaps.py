@@ -13,7 +13,7 @@ the second ranking; n-best lists end near slot 2n. Two algorithms give the same 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -268,7 +268,6 @@ class SwapTests(NamedTuple):
     alone: FloatArray  #: pointwise p-value, from the statistic at this n
     together: FloatArray  #: simultaneous p-value, from the largest statistic over all n
     drawn: int  #: number of swaps
-    largest: FloatArray  #: largest statistic over all n for each swap
     ends: tuple[FloatArray, FloatArray]  #: both p-values for ``ends``: (end, n)
 
 
@@ -288,30 +287,19 @@ def swap_tests(
 
     Both come from the same draws, so the second is never below; ``ends`` are further statistics.
     """
-    observed = region_statistic(nbest_regions(rank_a, rank_b, gold, n), n)
-    swaps = Swaps(rank_a, rank_b, gold, keys, n_resamples=n_resamples, **drawing)
-    drawn = (region_statistic(counts, n) for counts in swaps.counts(n))
-    return share_of_swaps(observed, drawn, alternative, n_resamples, ends)
-
-
-def share_of_swaps(
-    observed: FloatArray,
-    drawn: Iterable[FloatArray],
-    alternative: str,
-    n_resamples: int,
-    ends: FloatArray | None = None,
-) -> SwapTests:
-    """Return the fraction of draws (draw, n) at least as large as the statistic (n)."""
-    looked = sided(np.stack([observed, *(() if ends is None else ends)]), alternative)
+    statistics = [region_statistic(nbest_regions(rank_a, rank_b, gold, n), n)]
+    if ends is not None:
+        statistics += [*ends]
+    looked = sided(np.stack(statistics), alternative)
     limit = looked - _EQUAL * np.maximum(np.abs(looked), 1.0)
     hits, largest = np.zeros(looked.shape, dtype=np.int64), []
-    for block in drawn:
-        values = sided(block, alternative)
+    swaps = Swaps(rank_a, rank_b, gold, keys, n_resamples=n_resamples, **drawing)
+    for counts in swaps.counts(n):
+        values = sided(region_statistic(counts, n), alternative)
         hits += [(values >= least).sum(axis=0) for least in limit]
         largest.append(values.max(axis=-1))
-    every = np.concatenate(largest)
-    alone, together = (1 + hits) / (n_resamples + 1), exceedance(looked, every)
-    return SwapTests(alone[0], together[0], n_resamples, every, (alone[1:], together[1:]))
+    alone, together = (1 + hits) / (n_resamples + 1), exceedance(looked, np.concatenate(largest))
+    return SwapTests(alone[0], together[0], n_resamples, (alone[1:], together[1:]))
 
 
 def decided_swap_tests(

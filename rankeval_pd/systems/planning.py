@@ -21,7 +21,7 @@ from rankeval_pd.stats import AnyArray, IntArray, reaching
 Alternative = Literal["two-sided", "greater"]
 SIDES = {"two-sided": 2.0, "greater": 1.0}
 PlannedMetric = Literal["accuracy", "mean"]
-_ROWS = pd.Series | pd.DataFrame | Mapping
+_ROWS = (pd.Series, pd.DataFrame, Mapping)
 #: columns of a plan, and the smallest number in each
 _LEAST = {"gain_se": 0.0, "n_items": 0.0, "n_groups": 2.0, "gain_se_seeds": 0.0, "n_seeds": 2.0}
 _MOST, _MOST_SEEDS = 1e15, 1e6  # largest numbers of items and seeds in a plan

@@ -223,7 +223,7 @@ def _quantile(values: FloatArray, share: float) -> float:
     ),
     short="size system_a system_b score_a score_b gain ci_low ci_high p_value p_adjusted",
     details="gain_se gain_se_items gain_se_seeds n_seeds p_one_sided p_two_sided p_stderr"
-    " confidence undecided exact leaning n_items n_resamples ci_low_alone"
+    " confidence exact leaning n_items n_resamples ci_low_alone"
     " ci_high_alone",
     layout="size pair",
     quantity="gain",
@@ -317,8 +317,8 @@ def gain_by_size(
     joined.attrs.pop("n_items", None)  # n_items differs between sizes
     if by:  # group the rows by domain
         keys = list(joined.columns[: len(by)])
-        number = joined.groupby(keys, sort=True, observed=True).ngroup().to_numpy()
-        joined = joined.iloc[np.argsort(number, kind="stable")].reset_index(drop=True)
+        domain = joined.groupby(keys, sort=True, observed=True).ngroup().to_numpy()
+        joined = joined.iloc[np.argsort(domain, kind="stable")].reset_index(drop=True)
     return above_door(joined, data)
 
 

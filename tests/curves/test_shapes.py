@@ -243,7 +243,6 @@ def test_det_and_lift_are_roc_and_gain_turned(df):
     np.testing.assert_allclose(lift["ci_high"], np.minimum(gain["ci_high"] / gain["share"], most))
 
 
-@pytest.mark.filterwarnings("ignore:by=.q.*in another group:rankeval_pd.RankevalWarning")
 def test_few_of_a_class_have_no_band(df):
     few = df.sort_values("gold", ascending=False).iloc[60:].reset_index(drop=True)
     with pytest.warns(RankevalWarning, match=r"needs 30 or more .* 29 true positives and 911"):

@@ -326,7 +326,9 @@ def test_partly_judged_lists_of_lazy_batches():
     lazy = data.chunk({"q": 2, "candidate": 7})
     for ask in (
         lambda x: x.rankeval.judged_precision([0.1, 0.5]),
-        lambda x: x.rankeval.judged_precision([2, 5], judged_with=0.7),
+        lambda x: x.assign(rate=("candidate", np.full(20, 0.7))).rankeval.judged_precision(
+            [2, 5], judged_with="rate", measures=["x", "y"]
+        ),
         lambda x: x.rankeval.judged_precision(None),
     ):
         xr.testing.assert_identical(ask(lazy).compute(), ask(data))

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from contextlib import contextmanager
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import rankeval_pd
@@ -15,11 +13,12 @@ import rankeval_pd
 
 
 def test_everything_judged_has_the_values_of_the_other_methods(whole):
-    tied = whole.round({"good": 1, "fair": 1})
-    for told in ({}, {"windows": [30, 100]}, {"judged_with": 1.0}):
-        today = tied.rankeval.nbest_precision([50, 100])
+    tied = whole.round({"good": 1, "fair": 1}).assign(sure=1.0)
+    for told in ({}, {"judged_with": "sure"}):
+        asked = tied.rankeval(measures=["good", "fair"])
+        today = asked.nbest_precision([50, 100])
         for name in ("precision", "recall"):
-            table = getattr(tied.rankeval, f"judged_{name}")([50, 100], **told)
+            table = getattr(asked, f"judged_{name}")([50, 100], **told)
             for column in (name, "ci_low", "ci_high"):
                 np.testing.assert_allclose(table[column], today[name], rtol=1e-15)
     pair = whole.rankeval.judged_difference("good", "fair", [50, 100])
@@ -48,7 +47,7 @@ def test_counts_and_bounds_are_those_of_the_judged(whole, partly):
 
 
 def test_estimates_by_hand(whole, partly):
-    """With two rates: the sum over the rates of size times share, and of 1 / rate."""
+    """With two rates: the sum over the rates of size times share; with many, weighted."""
     rate = np.where(whole["good"].rank(ascending=False) <= 60, 0.5, 0.25)
     judged = np.random.default_rng(3).random(1_000) < rate
     data = whole.assign(gold=whole["gold"].astype(float).where(judged), rate=rate)
@@ -59,18 +58,14 @@ def test_estimates_by_hand(whole, partly):
     row = call.judged_precision(150, judged_with="rate").iloc[0]
     assert row["precision"] == pytest.approx(wanted, rel=1e-12)
     assert row["n_judged"] == listed["gold"].notna().sum()
-    assert call.judged_precision(150, windows=[60])["ci_low"].tolist() == [row["ci_low"]]
-    assert call.judged_precision(150, judged_with=data["rate"]).iloc[0].equals(row)
-    known = call.judged_precision(150, judged_with="rate", estimator="horvitz-thompson")
-    inverse = (listed["gold"].fillna(0) / listed["rate"]).sum() / 150
-    assert known["precision"].item() == pytest.approx(inverse, rel=1e-12)
     by_rate = data.drop(listed.index).groupby("rate")["gold"]
     rest = (by_rate.mean() * by_rate.size()).sum()
     recall = call.judged_recall(150, judged_with="rate")["recall"].item()
     assert recall == pytest.approx(150 * wanted / (150 * wanted + rest), rel=1e-12)
     many = np.random.default_rng(4).uniform(0.2, 0.9, 1_000)  # too many rates for strata
-    row = partly.rankeval(measures="good").judged_precision(150, judged_with=many).iloc[0]
-    listed = partly.assign(many=many).nlargest(150, "good").dropna(subset="gold")
+    data = partly.assign(many=many)
+    row = data.rankeval(measures="good").judged_precision(150, judged_with="many").iloc[0]
+    listed = data.nlargest(150, "good").dropna(subset="gold")
     assert row["precision"] == pytest.approx(np.average(listed["gold"], weights=1 / listed["many"]))
 
 
@@ -104,38 +99,16 @@ def test_lists_that_cut_ties_say_so(whole):
     assert partly.rankeval.judged_difference("good", "fair", sizes)["cuts_tie"].tolist() == cuts
 
 
-def test_blocks_of_lists_are_the_whole_and_the_bar_moves_to_its_end(partly, monkeypatch):
-    n, pair = range(1, 200), ["good", "fair"]
-    asked = {"judged_precision": [n], "judged_recall": [n], "judged_difference": [*pair, n]}
-    alone = {name: getattr(partly.rankeval, name)(*given) for name, given in asked.items()}
-    moved: list[int] = []
-
-    @contextmanager
-    def counted(*_, total, **__):
-        moved.append(-total)
-        yield moved.append
-
-    monkeypatch.setattr("rankeval_pd.errors.progress_bar", counted)
-    monkeypatch.setattr("rankeval_pd.judging.judged._TOGETHER", 7)
-    for name, given in asked.items():
-        moved.clear()
-        pd.testing.assert_frame_equal(getattr(partly.rankeval, name)(*given), alone[name])
-        assert len(moved) > 20
-        assert sum(moved) == 0
-
-
 def test_what_cannot_be_estimated(partly):
-    ask = partly.rankeval.judged_precision
-    for given, message in (
-        ({"estimator": "horvitz-thompson"}, "divides by known judging probabilities"),
-        ({"windows": [9], "judged_with": 0.3}, "with judged_with: both define"),
-        ({"judged_with": np.zeros(1_000)}, "no judging probability in"),
-        ({"judged_with": 1.0}, "judging probability 1 have no"),
-        ({"judged_with": "rate"}, "judged_with: no column 'rate'"),
-        ({"judged_with": np.ones(7)}, "values of shape"),
+    ask = partly.assign(none=0.0, sure=1.0).rankeval(measures="good").judged_precision
+    for name, message in (
+        ("none", "no judging probability in"),
+        ("sure", "judging probability 1 have no"),
+        ("rate", "judged_with: no column 'rate'"),
+        (0.3, "judged_with: no column 0.3"),
     ):
         with pytest.raises((ValueError, KeyError), match=message):
-            ask(50, **given)
+            ask(50, judged_with=name)
     with pytest.raises(ValueError, match="unjudged='estimate' is not one of"):
         partly.rankeval.nbest_precision(50, unjudged="estimate")
     chain = partly.rankeval(unjudged="bounds", measures="good")
@@ -161,7 +134,6 @@ def test_a_sheet_is_no_sample_of_a_list(whole):
         judged.judged_recall(100)
     judged.judged_difference("good", "fair", 100)
     judged.judged_precision(100, unjudged="bounds")
-    judged.judged_precision(200, windows=[100])
 
 
 def test_judged_to_a_depth_is_no_sample_of_longer_lists(whole):

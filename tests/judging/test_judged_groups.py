@@ -41,7 +41,7 @@ def sample_of(rows):
     judged, gold = rows["gold"].notna().to_numpy(), rows["gold"].fillna(0).to_numpy() == 1.0
     group, everyone = rows["doc"].to_numpy(), np.ones(len(rows), dtype=bool)
     sample = JudgedSample(judged, gold, np.ones(len(rows)), np.zeros(len(rows), dtype=int))
-    part = JudgedClusters.of(sample, group, everyone, Design(1, "estimate", "ratio", 0.95))
+    part = JudgedClusters.of(sample, group, everyone, Design(1, "estimate", 0.95))
     return judged, gold, group, part
 
 
@@ -82,7 +82,7 @@ def test_the_error_of_recall_is_that_of_both_parts_of_the_ranking():
     share, seen = np.array([recall]), np.array([(judged & listed).sum()], dtype=float)
     wanted = cluster_share_limits(
         share, error, np.array([np.pad(positive, (0, 40 - positive.size))], dtype=float),
-        np.array([1.0 - judged.mean()]), 0.95, 1.0, whole=True,
+        np.array([1.0 - judged.mean()]), 0.95, 1.0,
         alone=part._fixed_sizes(np.where(listed, 0, 1), seen, share),
     )  # fmt: skip
     found = rows.rankeval(measures=["a"], groups="doc").judged_recall(60).iloc[0]
@@ -166,13 +166,11 @@ def test_every_design_of_judged_groups_has_limits_and_few_are_said():
     few = rows.assign(gold=(np.arange(200) % 3 == 0) * 1.0)
     few["gold"] = few["gold"].where(few["doc"] < 9)
     for name, asked in QUESTIONS.items():
-        ask = getattr(rows.rankeval(measures=["a", "b"], groups="doc"), name)
-        for keywords in (
-            {"windows": [50]},
-            {"judged_with": rows["a"] * 0 + 0.4},
-            {"judged_with": 0.4, "estimator": "horvitz-thompson"},
-        ):
-            found = ask(*asked, **keywords)
+        for rates in (2, 200):
+            known = rows.assign(rate=0.4 + 0.001 * (np.arange(200) % rates))
+            found = getattr(known.rankeval(measures=["a", "b"], groups="doc"), name)(
+                *asked, judged_with="rate"
+            )
             assert (found["ci_low"] <= found["ci_high"]).all()
         crossed = rows.assign(other=1).rankeval(measures=["a", "b"], groups=["doc", "other"])
         with pytest.raises(ValueError, match="crossed"):

@@ -8,7 +8,6 @@ import pytest
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 
-from rankeval_pd.lists.measure_ranks import PAIRS, pairs_tested, rank_options
 from rankeval_pd.stats import ranks as measure_pairs
 
 SAID = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
@@ -147,19 +146,6 @@ def test_a_pair_of_average_precisions_has_students_law(four_measures):
     freedom = min(few["gold"].sum(), (~few["gold"]).sum()) - 1
     p = 2 * stats.t.sf((pairs["difference"] / pairs["se"]).abs(), freedom)
     np.testing.assert_allclose(table["p_value"][pairs.index], p, rtol=1e-10)
-
-
-@SAID
-def test_the_pairs_behind_the_ranks(four_measures):
-    asked = rank_options([20, 40], None, "holm", None, 0.95)
-    pairs = pairs_tested(four_measures, asked, {})
-    assert set(PAIRS) <= set(pairs)
-    np.testing.assert_allclose(pairs["difference"], pairs["value_a"] - pairs["value_b"])
-    values = four_measures.rankeval.nbest_precision([20, 40]).set_index(["measure", "n"])[
-        "precision"
-    ]
-    for row in pairs.itertuples():
-        assert row.value_a == values[row.measure_a, row.n]
 
 
 def test_ranks_are_of_lists_or_of_a_kind_of_area(four_measures):

@@ -46,7 +46,6 @@ def test_difference_region_does_not_hide_a_column(frame, name):
 
 
 @pytest.mark.full
-@pytest.mark.filterwarnings("ignore:by='number'.*in another group:rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
 def test_tie_sensitivity_spans_the_orders(tied):
     """With many orders, the least and the largest p-value of all orders; compare's is between."""

@@ -7,10 +7,9 @@ import pytest
 
 from rankeval_pd import plotting
 from rankeval_pd.plotting import caption
-from rankeval_pd.plotting.canvas import thin
 from rankeval_pd.plotting.look import HUES, Ink
 from rankeval_pd.tables import listed_in
-from tests.plotting.seen import color, laid_out, named
+from tests.plotting.seen import color, laid_out, named, xy
 from tests.questions import candidates
 
 
@@ -94,43 +93,30 @@ def test_captions_say_each_sentence_once():
     assert caption(plt.subplots()[1]) == ""
 
 
-# -------------------------------------------------------------------------------------- long lines
+# ---------------------------------------------------------------------------- axes and long lines
+
+
+def test_of_long_lines_some_points_are_drawn_half_of_them_at_the_start():
+    df = candidates(50_000, names=1)
+    table = df.rankeval.nbest_precision(measures="G2")
+    n, drawn = xy(plotting.precision(table, log=False), "G2").T
+    np.testing.assert_array_equal(drawn, table.set_index("n").loc[n, "precision"])
+    assert (n[0], n[-1]) == (1, 50_000)
+    assert 3000 < len(n) <= 6000
+    assert np.diff(n).max() <= np.ceil(50_000 / 2999)
+    assert (n <= 500).sum() > 440
 
 
 @pytest.mark.full
 @pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 def test_logarithmic_axes_with_nothing_to_stretch_over():
     """One gain of all but .1, no precision above 0, and counts from 0 on."""
-    figure, places = plt.subplots(1, 3)
+    figure, places = plt.subplots(1, 2)
     for ax in places:
         ax.set(xscale="log", yscale="log")
     systems = pd.DataFrame({"y": [0, 1], "id": [1.0, 0.2]})
     systems.rankeval.plot.gain_by_size([2], n_resamples=50, ax=places[0])
     lone = pd.DataFrame({"z": [2.5], "gold": [False]})
     lone.rankeval.plot.random_bound(ax=places[1])
-    repeated = pd.DataFrame({"q": range(9), "gold": [True, False, True] * 3, "s": [0, 1, 2] * 3})
-    repeated.rankeval.plot.repetition(n=2, measures=["q"], by="s", ax=places[2])
     figure.canvas.draw()
     assert all(0.0 < low < high for low, high in (ax.get_ylim() for ax in places))
-
-
-@pytest.mark.parametrize(("log", "holes"), [(False, True), (True, False), (True, True)])
-def test_of_each_column_first_last_least_and_largest_are_drawn(log, holes):
-    ax = plt.subplots()[1]
-    ax.set_xscale("log" if log else "linear")
-    x, y = np.arange(1.0, 50_001.0), np.random.default_rng(2).normal(size=50_000)
-    if holes:
-        y[:300] = y[20_000:20_400] = y[30_000] = np.nan
-    kept, values = thin(ax, x, y)
-    np.testing.assert_array_equal(values, y[kept.astype(int) - 1])
-    at = np.log(x) if log else x
-    column = ((at - at[0]) / (at[-1] - at[0]) * 1499).astype(int)
-    assert (np.bincount(column[np.isin(x, kept)]) <= 4).all()
-    assert np.isnan(values[(kept > 20_000) & (kept <= 20_400)]).any() == holes  # still a gap
-    for k in np.unique(column):
-        across, upwards = x[column == k], y[column == k]
-        known = np.isfinite(upwards).any()
-        extremes = (np.nanargmin(upwards), np.nanargmax(upwards)) if known else ()
-        assert all(across[place] in kept for place in (0, -1, *extremes))
-    few = np.arange(6000.0)
-    assert thin(ax, few, few)[1] is few

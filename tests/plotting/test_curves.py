@@ -45,13 +45,7 @@ def test_keys_have_areas(two, space, kind):
     ends = {f"{a:.2f}–{b:.2f}" for a, b in table[["ci_low", "ci_high"]].to_numpy()}
     assert {"good", "poor", "95% interval"} | areas | ends <= set(named(ax))
     assert "confidence intervals, separately for each measure" in caption(ax)
-    assert not areas & set(named(getattr(two.rankeval.plot, space)(area=False)))
-
-
-def test_the_key_of_lift_has_enrichment(two):
-    lift = two.rankeval.plot.lift(enrichment=[0.05, 0.1])
-    factors = {f"{x:.3g}" for x in two.rankeval.enrichment([0.05, 0.1])["lift"]}
-    assert {"at 5%", "at 10%"} | factors <= set(named(lift))
+    assert not areas & set(named(getattr(plotting, space)(getattr(two.rankeval, space)())))
 
 
 def test_crossovers_are_marked_on_the_curve(two):
@@ -71,8 +65,8 @@ def test_what_is_asked_beside_curves_is_checked(two):
         two.rankeval.plot.gain(crossovers=True)
     with pytest.raises(ValueError, match=r"no columns share, lift.*random_band for lift"):
         plotting.lift(two.rankeval.lift(), bands=two.rankeval.random_band())
-    with pytest.raises(ValueError, match="bound=True"):
-        two.rankeval.plot.gain(bound=True)
+    with pytest.raises(TypeError, match=r"area=.*stands beside a table"):
+        two.rankeval.plot.gain(area=False)
 
 
 @pytest.mark.full

@@ -67,6 +67,17 @@ def test_ranks_of_systems_are_drawn_best_first(seven, options, words):
     assert intervals in caption(ax)
 
 
+def test_bars_have_dots_where_a_row_between_is_told_apart():
+    """A and C are tied, B and C are not: B stands between them."""
+    rng = np.random.default_rng(0)
+    a, b = (x - x.mean() for x in rng.normal(size=(2, 100)))
+    c = b + 0.15 + (lambda x: x - x.mean())(0.2 * rng.normal(size=100))
+    table = pd.DataFrame({"A": a + 0.32, "B": b + 0.3, "C": c}).rankeval.system_ranks()
+    ax = plotting.system_ranks(table)
+    check_ranks(ax, table, "system")
+    assert "only the rows with a dot" in caption(ax)
+
+
 def test_rows_of_names_are_no_logarithms(seven):
     ax = plt.subplots()[1]
     ax.set_yscale("log")
@@ -74,13 +85,13 @@ def test_rows_of_names_are_no_logarithms(seven):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("name", ["measure_ranks", "area", "pairs", "critical_difference"])
+@pytest.mark.parametrize("name", ["measure_ranks", "area", "pairs"])
 def test_every_panel_names_its_own_rows(name):
     """The order of the rows differs from group to group, and each panel says its own."""
     frame = candidates(names=3).rename(columns={"_z": "z"})
     turned = frame.rename(columns={"G2": "$MI^3$", "$MI^3$": "G2"})
     both = pd.concat([frame, turned[frame.columns]], keys=["here", "there"], names=["part", "row"])
-    asked = {"area": {}}.get(name, {"kind": "roc"})
+    asked = {"measure_ranks": {"kind": "roc"}, "pairs": {"n": 100}}.get(name, {})
     panels = getattr(both.rankeval(by="part").plot, name)(**asked)
     orders = []
     for panel, part in zip(panels, (frame, turned[frame.columns]), strict=True):
@@ -114,14 +125,13 @@ def test_lanes_hold_the_letters_and_no_bars_overlap(size, seed, share):
 def test_forest_of_areas_is_the_table():
     df = candidates(names=3)
     table = df.rankeval.area().sort_values("area", ascending=False)
-    ax = plotting.area(table, band_kw={"linewidth": 9}, marker_kw={"s": 55}, highlight="G2")
+    ax = plotting.area(table, highlight="G2")
     check_rows(ax, table, "area")
     assert columns(ax) == {
         "AUC": [f"{x:.2f}" for x in table["area"]],
         "95% interval": [f"{a:.2f}–{b:.2f}" for a, b in table[["ci_low", "ci_high"]].to_numpy()],
     }
     assert "random 0.50" in written(ax)
-    assert (ax.collections[0].get_linewidth(), ax.collections[1].get_sizes()) == (9, 55)
     bright = [to_hex(face) == Ink.of(ax).accent for face in ax.collections[1].get_facecolors()]
     assert bright == (table["measure"] == "G2").tolist()
     bare = plotting.area(df.rankeval.area("ap").drop(columns=["ci_low", "ci_high"]))
@@ -132,7 +142,6 @@ def test_forest_of_areas_is_the_table():
 # ------------------------------------------------------------------------------- repeated samples
 
 
-@pytest.mark.filterwarnings("ignore:by=.part.*in another group:rankeval_pd.RankevalWarning")
 def test_repetition_draws_a_panel_a_measure(two):
     samples = pd.concat([two.sample(frac=0.5, random_state=s).assign(part=s) for s in range(12)])
     call = samples.reset_index(drop=True).rankeval(by="part")

@@ -1,16 +1,19 @@
 """Plots over the size of the list: what is drawn equals the columns of the tables, and is said."""
 
-import matplotlib.pyplot as plt
+from __future__ import annotations
+
 import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
 from numpy.testing import assert_array_equal as equal
+from numpy.testing import assert_equal
 
 from rankeval_pd import plotting
 from rankeval_pd.plotting import caption
+from rankeval_pd.plotting.look import mixed_color
 from rankeval_pd.plotting.panels import seen
-from tests.plotting.seen import line, named, segments, written, xy
+from tests.plotting.seen import limits, line, named, segments, written, xy
 from tests.questions import candidates
 
 # --------------------------------------------------------------------------------- precision over n
@@ -59,8 +62,8 @@ def test_one_name_has_one_band(two, options, method, ends, words):
 def test_several_names_have_bars_at_a_few_n(two):
     table = two.rankeval.nbest_precision(range(20, 601))
     band = two.rankeval.precision_band(range(20, 601), n_resamples=50)
-    for ends, source, options in (("ci", table, {}), ("band", band, {"bands": True})):
-        ax = plotting.precision(table, band if options else None, **options)
+    for ends, source, beside in (("ci", table, ()), ("band", band, (band,))):
+        ax = plotting.precision(table, *beside)
         for name, bars in zip(["good", "poor"], ax.collections, strict=True):
             rows = source[source["measure"] == name].set_index("n")
             drawn = segments(bars)
@@ -69,55 +72,12 @@ def test_several_names_have_bars_at_a_few_n(two):
         assert f"at n = {', '.join(f'{n:,.0f}' for n in drawn[:, 0])}, " in caption(ax)
 
 
-@pytest.mark.parametrize("x", ["n", "share", "recall"])
-def test_positions_to_the_right(two, x):
-    ax = two.rankeval.plot.precision(
-        [20, 50, 200], measures="good", x=x, mark=[50], reference=("random", "ideal"), relevant=0.1
-    )
-    table = two.rankeval.nbest_precision([20, 50, 200], measures="good")
-    places = {"n": table["n"], "share": table["n"] / len(two), "recall": table["recall"]}[x]
-    assert xy(ax, "good")[:, 0] == pytest.approx(places.to_numpy())
-    assert segments(ax.collections[0])[:, 0] == pytest.approx(places.to_numpy())
-    best = np.minimum(table["n"], two["gold"].sum())
-    ideal = best / two["gold"].sum() if x == "recall" else places
-    assert xy(ax, "ideal order") == pytest.approx(np.column_stack([ideal, best / table["n"]]))
-    assert "50" in written(ax)
-    assert xy(ax, "+10 points")[0, 1] == pytest.approx(two["gold"].mean() + 0.1)
-    assert {"good", "random 20%", "+10 points", "ideal order"} <= set(named(ax))
-    assert "10 points above a random order" in caption(ax)
-
-
-@pytest.mark.filterwarnings("ignore:.*no true positive:rankeval_pd.RankevalWarning")
-def test_long_lists_without_true_positives_have_no_place_to_the_right():
-    df = pd.DataFrame({"m": np.linspace(0, 1, 7000), "gold": False})
-    ax = df.rankeval.plot.precision(x="recall", simultaneous=False)
-    assert not np.isfinite(ax.get_lines()[0].get_xdata()).any()
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"x": "log"}, r"x='log' is not one of 'n', 'share', 'recall'"),
-        ({"reference": "perfect"}, r"reference='perfect' is not one of 'random', 'ideal'"),
-        ({"mark": [51]}, r"mark=51 is not a value of n in the table"),
-        ({"relevant": "a"}, r"relevant='a': pass a difference"),
-        ({"relevant": 5}, r"relevant=5: pass a difference in precision from 0 to 1; 5 perc"),
-    ],
-)
-def test_wrong_options_of_pictures(two, options, message):
-    with pytest.raises(ValueError, match=message):
-        two.rankeval.plot.precision([20, 50], **options)
-    assert not plt.get_fignums()  # no torso in the notebook
-
-
 def test_a_band_of_another_table_is_refused(two):
     lists = two.rankeval.nbest_precision(range(50, 100))
     for n, measures in ((range(200, 300), None), (range(60, 70), "good")):
         band = two.rankeval.precision_band(n, measures=measures, n_resamples=19)
         with pytest.raises(ValueError, match="band and table differ in their measures"):
             plotting.precision(lists, band)
-    with pytest.raises(TypeError, match="bands="):
-        two.rankeval.plot.precision([10], bands=pd.Series([0.1]))
 
 
 @pytest.mark.full
@@ -209,3 +169,118 @@ def test_distribution_functions_are_the_table(two):
     assert {"bound, 50%", "bound, 10%"} <= set(named(ax))
     with pytest.raises(ValueError, match=r"table has 2 list sizes, but a plot shows only one"):
         plotting.random_cdf(two.rankeval.random_cdf([5, 6]))
+
+
+def marked(ax, n) -> dict:
+    """Return which n the bars of the strip cover, by row, height and color."""
+    found: dict = {}
+    for bars in ax.figure.axes[1].collections:
+        for path in bars.get_paths():
+            (left, low), (right, high) = path.get_extents().get_points()
+            key = int((low + high) / 2), round(high - low, 2), to_hex(bars.get_facecolor()[0])
+            hits = found.setdefault(key, np.zeros(len(n), dtype=bool))
+            hits |= ((n > left) & (n < right)).to_numpy()
+    return found
+
+
+def to_mark(ax, table, *findings, row=None) -> dict:
+    """Return what is to be marked: pale bars for each n alone, full ones for all n together."""
+    rows: dict = {}
+    for kind, hits in enumerate(findings):
+        for side, ahead in (("a", table["difference"] > 0), ("b", table["difference"] < 0)):
+            color = line(ax, table[f"measure_{side}"].iloc[0]).get_color()
+            place = (1 - kind, 0.6) if row is None else (row, (0.6, 0.36)[kind])
+            covered = np.asarray(hits) & ahead.to_numpy()
+            if covered.any():
+                rows[(*place, mixed_color(color, "white", (0.45, 1.0)[kind]))] = covered
+    return rows
+
+
+def test_comparison_draws_the_table(two):
+    table = two.rankeval.compare("good", "poor", alpha=0.01, adjust="holm")
+    ax = plotting.comparison(table)
+    curves, strip, below = ax.figure.axes
+    assert curves is ax
+    equal(xy(ax, "good"), table[["n", "precision_a"]])
+    equal(xy(ax, "poor"), table[["n", "precision_b"]])
+    both = table["p_value"] <= 0.01, table["significant"]
+    assert 0 < both[1].sum() < both[0].sum()
+    bars = to_mark(ax, table, *both)
+    assert len(bars) == 2
+    assert_equal(marked(ax, table["n"]), bars)
+    equal(xy(below, "_difference"), table[["n", "difference"]])
+    equal(limits(below), table[["ci_low", "ci_high"]])
+    assert written(strip) == ["each n separately", "all n jointly", "good\nbetter"]
+    assert "(Fisher's exact test at 1%, separately at each n)" in caption(ax)
+    assert "(Holm's method at 1%, simultaneously for all n)" in caption(ax)
+    assert "good − poor in percentage points, with the 95% interval, adjusted like" in caption(ax)
+
+
+def test_n_with_gaps_are_marked_one_by_one(two):
+    table = two.rankeval.compare("good", "poor", [50, 100, 300])
+    _, strip, below = plotting.comparison(table).figure.axes
+    (squares,) = strip.collections
+    assert table["significant"].any()
+    equal(squares.get_offsets()[:, 0], table.loc[table["significant"], "n"])
+    equal(segments(below.collections[0]), table[["n", "ci_low", "ci_high"]])
+
+
+def test_every_pair_has_a_row(two):
+    three = two.assign(third=np.linspace(1.0, 0.0, 600) ** 2)
+    table = three.rankeval.compare(n=range(20, 300))
+    together = three.rankeval.compare(n=range(20, 300), adjust="max-t", n_resamples=199)
+    ax = plotting.comparison(table, together)
+    assert [x.get_label() for x in ax.get_lines()] == ["good", "poor", "third"]
+    assert written(ax.figure.axes[1]) == ["good : poor", "good : third", "poor : third"]
+    bars: dict = {}
+    for row, (pair, rows) in enumerate(table.groupby(["measure_a", "measure_b"], sort=False)):
+        mine = together.set_index(["measure_a", "measure_b"]).loc[[pair]]
+        bars |= to_mark(ax, rows, rows["significant"], mine["significant"], row=2 - row)
+    assert len({row for row, *_ in bars}) > 1
+    assert_equal(marked(ax, table["n"].iloc[:280]), bars)
+
+
+@pytest.mark.full
+def test_comparison_without_any_significant_n(two):
+    ax = two.rankeval.plot.comparison("good", "poor", range(1, 4))
+    assert not ax.figure.axes[1].collections
+    none = "No list in this plot meets the condition."
+    assert f"(Fisher's exact test at 5%, separately at each n). {none}" in caption(ax)
+    assert f"method at 5%, simultaneously for all n). {none}" in caption(ax)
+    assert "the same list" not in caption(ax)
+    twins = two.assign(twin=2 * two["good"])
+    ax = twins.rankeval.plot.comparison("good", "twin", range(1, 4))
+    assert "good and twin have identical lists at each n shown." in caption(ax)
+
+
+def test_comparison_with_overlap(two):
+    asked = {"overlap": True, "simultaneous": False}
+    ax = two.rankeval.plot.comparison("good", "poor", [20, 50, 200], **asked)
+    compared = two.rankeval.compare("good", "poor", [20, 50, 200])
+    below, right = ax.figure.axes[2:]
+    for drawn, values in (
+        (xy(right, "_overlap"), compared["overlap"] / compared["n"]),
+        (xy(below, "_difference"), compared["difference"]),
+    ):
+        equal(drawn, np.column_stack([compared["n"], values]))
+    assert "(scale on the right): share of candidates in both lists" in caption(ax)
+
+
+def test_impossible_levels_of_a_picture_are_refused(df):
+    for alpha, error in ((0, ValueError), ("x", TypeError)):
+        with pytest.raises(error, match=f"alpha={alpha!r}"):
+            df.rankeval.plot.comparison("x", "y", [5], alpha=alpha)
+    with pytest.raises(MemoryError, match="draws"):
+        df.rankeval.plot.comparison("x", "y", [5], alpha=5e-324)
+
+
+# ------------------------------------------------------------------------------------- broken ties
+
+
+def test_p_values_of_broken_ties_are_those_of_the_table():
+    table = candidates().round(1).rankeval.tie_sensitivity("G2", "_z", [20, 50, 90], n_keys=4)
+    ax = plotting.tie_sensitivity(table)
+    equal(line(ax, "G2 :  _z").get_xydata(), table[["n", "p_median"]])
+    paths = [path for x in ax.collections for path in x.get_paths()]
+    heights = np.concatenate([path.vertices[:, 1] for path in paths])
+    assert {*table["p_min"], *table["p_max"]} <= {*heights}

@@ -1,4 +1,4 @@
-"""Colors, ink, keywords of artists, and numbers as they are written."""
+"""Colors, ink, highlights, and numbers as they are written."""
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from matplotlib.colors import same_color, to_hex
 
-from rankeval_pd import plotting
 from rankeval_pd.plotting import caption
 from rankeval_pd.plotting.look import (
     HUES,
@@ -22,7 +21,7 @@ from rankeval_pd.plotting.look import (
     percent,
 )
 from tests.plotting.seen import color, line
-from tests.questions import NAMES, candidates, items
+from tests.questions import NAMES, candidates
 
 # ----------------------------------------------------------------------------------------- colors
 
@@ -79,14 +78,10 @@ def test_colors_that_are_asked_for():
         ask(colors="no such")
 
 
-# ----------------------------------------------------------------------------- keywords of artists
-
-
-def test_keywords_by_name_and_highlight():
+def test_highlighted_names_are_drawn_over_gray_ones():
     ask = candidates().rankeval.plot.precision
-    ax = ask(line_kw={"G2": {"lw": 5}}, highlight=["G2"], simultaneous=False, target="nbest")
+    ax = ask(highlight=["G2"], simultaneous=False, target="nbest")
     others = [line(ax, name.replace("$", r"\$")) for name in NAMES[1:5]]
-    assert line(ax, "G2").get_linewidth() == 5
     assert {x.get_color() for x in others} == {Ink.of(ax).muted}
     assert max(x.get_zorder() for x in others) < line(ax, "G2").get_zorder()
     assert len(ax.collections) == 1  # one band
@@ -94,27 +89,6 @@ def test_keywords_by_name_and_highlight():
     assert len(ax.get_lines()) == 5 + 2 + 1  # the edges of the band, and a random order
     with pytest.raises(ValueError, match="highlight='X2' is not one of the names in the plot"):
         ask([5], highlight="X2")
-
-
-@pytest.mark.parametrize("given", [{"nonsense": 1}, {"G2": {"alpha": "much"}}])
-@pytest.mark.parametrize("keyword", ["line_kw", "marker_kw"])
-def test_what_matplotlib_refuses_is_said_of_the_argument_that_holds_it(keyword, given):
-    with pytest.raises(ValueError, match=f"{keyword}=.*matplotlib reports"):
-        candidates().rankeval.plot.precision([10, 50], **{keyword: given}, measures=["G2"])
-    assert not plt.get_fignums()
-
-
-@pytest.mark.parametrize("keyword", ["line_kw", "band_kw", "marker_kw"])
-def test_keywords_of_artists_are_mappings(keyword):
-    df, right = candidates(names=2), items(3)
-    for ask in (
-        lambda **kw: df.rankeval.plot.precision(**kw),
-        lambda **kw: plotting.precision(df.rankeval.nbest_precision([5]), **kw),
-        lambda **kw: right.rankeval.plot.pairs(**kw),
-        lambda **kw: df.assign(part=0).rankeval(by="part").plot.repetition(n=5, **kw),
-    ):
-        with pytest.raises(TypeError, match=rf"{keyword}=3 is of type int: pass a mapping"):
-            ask(**{keyword: 3})
 
 
 # ---------------------------------------------------------------------------------------- numbers
@@ -133,10 +107,9 @@ def test_numbers_are_written_as_in_print():
     assert [number(x, 2) for x in (0.256, -0.05, -0.001, 1234.5, np.nan, -np.inf)] == [
         "0.26", "−0.05", "0.00", "1,234.50", "–", "−∞",
     ]  # fmt: skip
-    assert [number(x, 0, signed=True) for x in (10.2, -3.0, 0.2)] == ["+10", "−3", "0"]
+    assert [number(x, 0) for x in (10.2, -3.0, 0.2)] == ["10", "−3", "0"]
     assert interval_text(0.26, 0.32, 2) == "0.26–0.32"
     assert interval_text(-0.05, 0.05, 2) == "−0.05 to 0.05"
-    assert interval_text(1.0, 3.0, 0, signed=True) == "+1 to +3"
     assert [percent(x) for x in (0.11, 0.0995, 0.098, 0.0095, 0.0043, 1.0)] == [
         "11%", "10%", "9.8%", "0.9%", "0.43%", "100%",
     ]  # fmt: skip

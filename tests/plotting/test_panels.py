@@ -15,7 +15,7 @@ from tests.questions import items
 
 def test_groups_get_panels(two):
     grouped = two.assign(group=np.arange(600) % 3).rankeval(by="group")
-    panels = grouped.plot.precision([10, 20], col_wrap=2, title="all")
+    panels = grouped.plot.precision([10, 20], title="all")
     assert [ax.get_title() for ax in panels] == ["group = 0", "group = 1", "group = 2"]
     figure = panels[0].figure
     assert figure.get_suptitle() == "all"
@@ -32,14 +32,14 @@ def test_groups_get_panels(two):
 def test_groups_are_drawn_on_the_axes_that_are_given(two):
     grouped = two.assign(group=np.arange(600) % 3).rankeval(by="group")
     _, given = plt.subplots(1, 3)
-    assert list(grouped.plot.roc(ax=given, area=False)) == list(given)
+    assert list(grouped.plot.roc(ax=given)) == list(given)
     with pytest.raises(ValueError, match=r"ax has 2 Axes for 3 groups. Pass one"):
         grouped.plot.roc(ax=given[:2])
 
 
 def test_a_dimension_of_a_dataset_gets_panels(two):
     sets = [xr.Dataset({c: ("candidate", two[c].to_numpy()[k::3]) for c in two}) for k in (0, 1)]
-    batch = xr.concat(sets, "part").rankeval.plot.roc(area=False)
+    batch = xr.concat(sets, "part").rankeval.plot.roc()
     assert [ax.get_title() for ax in batch] == ["part = 0", "part = 1"]
 
 
@@ -57,11 +57,17 @@ def test_more_panels_than_can_be_read_are_refused_before_anything_is_drawn(two):
 # ---------------------------------------------------------------------------------------- tables
 
 
-def test_of_a_table_no_role_is_asked(two):
+def test_what_is_asked_of_a_table_is_for_its_method(two):
     table = two.rankeval.nbest_precision([20, 50])
-    match = r"gold='gold' is a column role.* a result of nbest_precision"
-    with pytest.raises(TypeError, match=match):
-        plotting.precision(table, gold="gold")
+    for args, options, name in (
+        ((), {"gold": "gold"}, "gold"), ((), {"level": 0.9}, "level"), ((20,), {}, "n"),
+        ((), {"simultaneous": False}, "simultaneous"),
+    ):  # fmt: skip
+        match = f"{name}=.* is an argument of nbest_precision.*Pass {name} to nbest_precision"
+        with pytest.raises(TypeError, match=match):
+            plotting.precision(table, *args, **options)
+    with pytest.raises(TypeError, match="Unknown keyword 'levle'"):
+        plotting.precision(table, levle=0.9)
     assert table.rankeval.plot.precision().get_lines()
 
 

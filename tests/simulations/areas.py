@@ -192,7 +192,7 @@ def early_run(positives, prevalence, quality, kind, asked, repetitions):
     ranking = study.ranking(gold * quality + rng.normal(size=gold.shape), gold)
     if kind == "fpr":
         wanted = partial_truth(quality, asked)
-        found = partial_columns(ranking, limits=(0.0, asked), level=0.95)
+        found = partial_columns(ranking, fpr=asked, level=0.95)
     else:
         wanted = bedroc_truth(quality, positives / total, asked)
         found = bedroc_columns(ranking, alpha=asked, level=0.95)

@@ -122,7 +122,7 @@ def drawn(n_clusters, sizes, icc, strength, gain=0.0):
         a, b = (roc_areas.placements(study.ranking(data[name].to_numpy(), gold)) for name in "ab")
         apart = a._replace(value=a.value - b.value, influence=a.influence - b.influence)
         found = [
-            spread_of(values, cluster, warned="", alone=alone)
+            spread_of(values, cluster, warned=False, alone=alone)
             for values, alone in ((a, True), (a, False), (b, False), (apart, False))
         ]
         parts.append([
@@ -370,10 +370,10 @@ def list_sizes(ranked, n, target="nbest"):
 def areas(a, cluster):
     """Return area and average precision with their limits, and 1 for the p-value."""
     roc, ap = area_values.placements(a), area_values.influences(a)
-    one = spread_of(roc, cluster, warned="", alone=True)
+    one = spread_of(roc, cluster, warned=False, alone=True)
     limits = area_values.newcombe_limits(roc.value, one, 0.95)
     result = {"area": (float(roc.value), *map(float, limits), 1.0)}
-    one = spread_of(ap, cluster, warned="", alone=True)
+    one = spread_of(ap, cluster, warned=False, alone=True)
     own = one.error, one.least_freedom, one.positive
     limits = area_values.ap_limits(ap.value, ap.corrected, *own, 0.95)
     result["area and summary, kind='ap'"] = (float(ap.value), *map(float, limits), 1.0)

@@ -27,14 +27,9 @@ def designs(whole):
     twice *= RATE / twice.mean()
     falling = np.exp(-3.0 * whole["G2"].rank(ascending=False, method="first") / len(whole))
     falling = np.clip((falling * RATE / falling.mean()).to_numpy(), 0.02, 1.0)
-    known, inverse = {"judged_with": "rate"}, {"estimator": "horvitz-thompson"}
     yield "one rate", one, {}
-    yield "one rate, known", one, {**inverse, "judged_with": RATE}
-    yield "twice in the top 500, known", twice, known
-    yield "twice in the top 500, Horvitz-Thompson", twice, known | inverse
-    yield "twice in the top 500, windows", twice, {"windows": [500]}
-    yield "falling with the rank", falling, known
-    yield "falling with the rank, Horvitz-Thompson", falling, known | inverse
+    yield "twice in the top 500, known", twice, {"judged_with": "rate"}
+    yield "falling with the rank", falling, {"judged_with": "rate"}
 
 
 def rows(samples=2_000):
@@ -64,7 +59,7 @@ def rows(samples=2_000):
 def _asked(data, told):
     """Return estimate and limits of every figure: (3, repetition)."""
     ask = data.rankeval(gold="gold")
-    both = told if "windows" in told else {**told, "measures": ["G2", "chi2"]}
+    both = {**told, "measures": ["G2", "chi2"]}
     answers = {
         "precision of G2": (ask.judged_precision(SIZES, **both), "precision"),
         "recall of G2": (ask.judged_recall(SIZES, **both), "recall"),
@@ -82,7 +77,7 @@ def _asked(data, told):
 
 POPULATIONS, SAMPLES = 100, 20
 HOW = ("10 groups", "20 groups", "a third of each")
-DESIGN = Design(1, "estimate", "ratio", 0.95)
+DESIGN = Design(1, "estimate", 0.95)
 
 
 def population(groups, kind, icc, rng):
@@ -99,14 +94,16 @@ def answers(gold, score, cluster, judged, n):
     label = gold & judged
     rankings = [study.ranking(np.broadcast_to(x, label.shape), label) for x in score]
     judgments = judged_lists.Judgments(
-        judged=judged, probability=np.ones(gold.size), cluster=cluster, design=DESIGN, n=n,
+        judged=judged, probability=np.ones(gold.size), cluster=cluster, design=DESIGN,
         stratum=np.zeros(gold.size, dtype=np.int64), asked=n,
     )  # fmt: skip
     found = {
-        name: judged_lists.judged_list_columns(rankings[0], judgments, name)
+        name: judged_lists.judged_list_columns(
+            rankings[0], None, n=n, judgments=judgments, quantity=name
+        )
         for name in ("precision", "recall")
     }
-    found["difference"] = judged_lists.region_columns(*rankings, judgments)
+    found["difference"] = judged_lists.region_columns(*rankings, judgments, n)
     return {
         f"judged_{name}": np.array([columns[x][..., 0] for x in (name, "ci_low", "ci_high")])
         for name, columns in found.items()

@@ -18,28 +18,12 @@ def sums(design, judged, true, chance):
     return design.parts(JudgedSample(judged, true, chance, stratum)).sum(axis=0)
 
 
-def test_gamma_limits_of_fay_and_feuer():
-    """Fay and Feuer's (1997) chi-squared quantiles, with an added candidate of maximum weight."""
-    rng = np.random.default_rng(1)
-    chance = rng.uniform(0.1, 0.5, 400)
-    true, judged = rng.random(400) < 0.3, rng.random(400) < chance
-    heaviest = float(1 / chance[~judged].min())
-    design = Design(0, "estimate", "horvitz-thompson", 0.9, heaviest)
-    found = design.total(sums(design, judged, true, chance))
-    weight = 1 / chance[judged & true]
-    y, v = weight.sum(), (weight**2 * (1 - chance[judged & true])).sum()
-    assert_allclose(found.estimate, y, rtol=1e-12)
-    assert_allclose(found.low, v / (2 * y) * stats.chi2.ppf(0.05, 2 * y**2 / v), rtol=1e-10)
-    y, v = y + heaviest, v + heaviest**2 * (1 - 1 / heaviest)
-    assert_allclose(found.high, v / (2 * y) * stats.chi2.ppf(0.95, 2 * y**2 / v), rtol=1e-10)
-
-
 def test_limits_of_korn_and_graubard():
     """Clopper-Pearson limits for the effective number of judgments (Korn and Graubard 1998)."""
     rng = np.random.default_rng(2)
     chance = rng.uniform(0.1, 0.5, 60)
     true, judged = rng.random(60) < 0.3, rng.random(60) < chance
-    design = Design(0, "estimate", "ratio", 0.9)
+    design = Design(0, "estimate", 0.9)
     found = design.total(sums(design, judged, true, chance))
     y, w = true[judged], 1 / chance[judged]
     share = np.average(y, weights=w)
@@ -62,7 +46,7 @@ def limits(tp, judged, size):
 def drawn(size, judged, tp):
     """Return the total of a set of which a simple random sample was judged, at level .9."""
     ranks, rate = np.arange(size), np.full(size, judged / size)
-    design = Design(1, "estimate", "ratio", 0.9)
+    design = Design(1, "estimate", 0.9)
     return design.total(sums(design, ranks < judged, ranks < tp, rate))
 
 
@@ -98,7 +82,7 @@ def _strata(n_sizes, truths, counts):
 
 def test_two_rates_cover_and_are_unbiased_in_every_sample():
     """All samples of two strata, by SciPy's law: the mean of the estimates, and the coverage."""
-    design = Design(2, "estimate", "ratio", 0.95)
+    design = Design(2, "estimate", 0.95)
     sizes, counts = (30, 20), (6, 10)
     for truths in [(10, 10), (3, 15), (25, 2), (0, 9)]:
         samples = [(p, tp) for p, tp in _strata(sizes, truths, counts) if p > 0]
@@ -112,7 +96,7 @@ def test_two_rates_cover_and_are_unbiased_in_every_sample():
 
 def test_a_region_without_judgements_has_the_limits_of_what_is_possible():
     """Every truth of the unseen region is in them, whatever the seen one shows."""
-    design = Design(1, "estimate", "ratio", 0.95)
+    design = Design(1, "estimate", 0.95)
     counts = np.array([[5.0, 3.0, 3.0, 5.0, 3.0, 3.0], [5.0, 0.0, 0.0, 5.0, 0.0, 0.0]])
     seen, unseen = (design.total(row) for row in counts)
     for a, b in ((seen, unseen), (unseen, seen)):

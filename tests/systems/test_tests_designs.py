@@ -331,7 +331,7 @@ def test_ratings_with_holes(scores):
     rng = np.random.default_rng(4)
     for name in SYSTEMS:
         data.loc[rng.random(120) < 0.2, name] = np.nan
-    with pytest.raises(ValueError, match=r"For ratings, pass missing='ratio'"):
+    with pytest.raises(ValueError, match=r"for ratings, pass missing='ratio'"):
         data.rankeval.paired_bootstrap()
     found = data.rankeval.paired_bootstrap("x", "y", missing="ratio", event="zero", n_resamples=300)
     assert found["gain"][0] == pytest.approx(data["x"].mean() - data["y"].mean())

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import itertools
 import sys
 import warnings
 from pathlib import Path
@@ -13,25 +12,22 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 
-from tests.plotting.test_every_plot import COUNTS, SIZES, THEMES, draw
+from tests.plotting.test_every_plot import SETTINGS, picture
 from tests.questions import PLOTS
 
 
 def main() -> None:
-    """Draw a sheet for each plot: a row for each theme and size, a column for each count."""
+    """Draw a sheet for each plot: a row for each theme, with four settings."""
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "contact_sheets")
     folder.mkdir(exist_ok=True)
     warnings.simplefilter("ignore")
     for name in PLOTS:
-        rows = [*itertools.product(THEMES, SIZES)]
-        sheet, cells = plt.subplots(len(rows), len(COUNTS), figsize=(20, 3.75 * len(rows)))
-        for (row, (theme, size)), (column, count) in itertools.product(
-            enumerate(rows), enumerate(COUNTS)
-        ):
-            figure, _, _ = draw(name, theme, size, count)
+        sheet, cells = plt.subplots(3, 4, figsize=(20, 11.25))
+        for cell, setting in zip(cells.ravel(), SETTINGS, strict=True):
+            figure, *_ = picture(name, *setting)
             figure.canvas.draw()
-            cells[row, column].imshow(np.asarray(figure.canvas.buffer_rgba()))
-            cells[row, column].set_axis_off()
+            cell.imshow(np.asarray(figure.canvas.buffer_rgba()))
+            cell.set_axis_off()
             plt.close(figure)
         sheet.subplots_adjust(0, 0, 1, 1, 0.02, 0.02)
         sheet.savefig(folder / f"{name.replace(' ', '_')}.png", facecolor="0.6")

@@ -94,17 +94,35 @@ EXCEPTIONS: dict[str, str] = {
         "values that an annotation lists are checked at the door, and some of them went"
     ),
     r"\.warnings: .*agreement='any', 'all' or 'mean' to keep": "agreement='mean' went",
+    r"\.result\.('(undecided|p_best)'|attrs\.'(ranks|prior)'): gone": "these went",
+    r"^(area|roc|det|gain|lift) \[\w+\] \.result(: dict|\.('\w+'|\w+): (gone|new))": (
+        "average precision takes no ci=, and a class too small for a band has NaN"
+    ),
+    r"\.warnings: .*(compare|unpaired)_area: a class has": "few candidates have one warning",
+    r"^(roc|det|gain|lift|precision_recall) .*became .*(a band needs|cannot stand beside)": (
+        "a class too small for a band is a warning, and combinations are refused by a table"
+    ),
     r"\.result\.('(undecided|p_best)': gone|attrs\.'ranks': gone)": "undecided and p_best went",
     r"\.result\.(names|columns): .*'(undecided|p_best)'.* became ": "undecided and p_best went",
-    r"message: .*(cannot reach alpha|supports only items in memory|signed ranks have no t)": (
-        "the errors of tests without draws, and of too few draws, are joined"
-    ),
+    r"message: .*(cannot reach alpha|supports only items in memory|signed ranks have|two p-values"
+    r"|, but for the)": ("the errors of tests without draws, and of too few draws, are joined"),
+    r"paired_bootstrap .*\.result(: dict|\.('\w+'|\w+): (gone|new))": "max-t draws signs only",
     r"system_ranks .*attrs\.'n_resamples': ": "exact tests and intervals draw nothing",
     r"\.warnings: .*A decision at alpha=": "a warning took the place of the column undecided",
     r"\.result\.message: .*(max-t draws random signs|does not record|not one of the labels)": (
         "max-t draws signs only; errors of labels and of lost attrs are joined"
     ),
     r"\.message: .*judged_recall, judged_average_precision and": "judged_average_precision went",
+    r"judged_\w+ .*attrs\.'estimator': gone": "there is one estimator",
+    r"plan_annotation .*\.warnings: .*(out of reach|power is 0)": "a plan is told in fewer words",
+    r"\.result\.(message|error): .*(a long frame|applies only to|independent candidates|is of type"
+    r"|has no meaning without|cannot stand beside|is not the name of|pass True, False or None"
+    r"|no names|no candidate has"
+    r"|paired_bootstrap\(details=True\) returns)": "the door refuses roles by tables",
+    r"\[odd\] \.result\.\S+: (gone|new)": "a Dataset without groups is refused",
+    r"difference_region \[\w+\] \.result\.('candidate'|names): ": (
+        "the rows of a Dataset have the columns of the frame that it equals"
+    ),
     r"crossovers .*attrs\.'contiguous': gone": "runs have at least two sizes",
     r"\.message: .* became .*ties='\w+' is supported only by nbest_precision and the curves": (
         "random_test has the ties that all methods have"

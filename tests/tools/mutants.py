@@ -365,8 +365,6 @@ SEEDED = {
         ("spread = (1.0 - probability) * weight**2", "spread = weight**2"),
         ("= np.where(judged, 1.0 / probability, 0.0)", "= np.where(judged, probability, 0.0)"),
         ("worth / wider**2, 1.0)", "worth / wider, 1.0)"),
-        ("more * np.maximum(more - 1.0, 0.0)", "more * more"),
-        ("scale = variance / mean", "scale = mean / variance"),
         ("(1.0 - r) * middle - r * rest", "(1.0 - r) * middle - rest"),
         ("np.hypot(one - a.low, b.high - other)", "np.hypot(one - a.low, other - b.low)"),
         ("np.where(unknown, a.low - b.high,", "np.where(unknown, a.low - b.low,"),
@@ -512,8 +510,8 @@ SEEDED = {
         ("(max(first, second) - (1.0 - overlap))", "(min(first, second) - (1.0 - overlap))"),
         ("min(max(0.5 * (first + second), lowest)", "min(max(min(first, second), lowest)"),
         ("left = 2 * state.size - sum(state.judged)", "left = 2 * state.size"),
-        ("elif left and planned == 0.0:", "elif planned == 0.0:"),
-        ("budget is None and planned < power:", "budget is None and planned <= power:"),
+        ("        elif left:\n", "        else:\n"),
+        ("budget is None and planned < wanted", "budget is None and planned <= wanted"),
     ],
     ("lists/acceptance.py", "lists/acceptance lists/measure_ranks decisions/averages"
      " decisions/verdicts curves/early_retrieval curves/areas judging/annotation"
@@ -785,7 +783,6 @@ SEEDED = {
         ("if how.baseline is None:", "if how.baseline is not None:"),
         ("_lower=-table[\"value\"]", "_lower=table[\"value\"]"),
         ("families.get(stats.BASELINE, tests)", "1 + families.get(stats.BASELINE, tests)"),
-        ("\"value_a\": table[\"value\"][:, a]", "\"value_a\": table[\"value\"][:, b]"),
         ("families[stats.BASELINE] = doors.", "families[BASELINE] = 1 + doors."),
         ("[1.0 - (1.0 - how.level) / tests for", "[how.level for"),
         ("tests = exists.shape[1] * task.sizes.size", "tests = exists.shape[1]"),
@@ -800,7 +797,7 @@ SEEDED = {
     ("curves/early_retrieval.py", "curves/early_retrieval curves/areas curves/area_differences"
      " lists/measure_ranks lists/acceptance decisions/averages decisions/verdicts"
      " judging/annotation words_by_hand"): [
-        ("least = 0.5 * sum(limits)", "least = sum(limits)"),
+        ("least = 0.5 * fpr", "least = fpr"),
         ("0.5 * columns[\"se\"] / (1.0 - least)", "columns[\"se\"] / (1.0 - least)"),
         ("np.fmin(low, lower)", "np.fmax(low, lower)"),
         ("np.fmax(high, higher)", "np.fmin(high, higher)"),
@@ -811,9 +808,12 @@ SEEDED = {
     ("curves/areas.py", "lists/measure_ranks lists/acceptance decisions/averages"
      " decisions/verdicts curves/early_retrieval curves/areas judging/annotation"
      " words_by_hand curves/area_differences"): [
+        ("x.positive * x.negative / (x.positive + x.negative)", "x.positive + x.negative"),
+        ("sum(x.variance**2 / x.freedom", "sum(x.variance**2 / (1.0 + x.freedom)"),
         ("np.fmax(error, at_least)", "np.fmin(error, at_least)"),
         ("np.where(at_least > error, np.inf,", "np.where(at_least < error, np.inf,"),
         ("other.variance, one.variance + other.", "other.variance, one.variance - other."),
+        ("alpha = round(1.0 - level, 12)", "alpha = 0.5 - 0.5 * level"),
         ("quantile_of(freedom, level)", "quantile_of(np.inf + 0 * freedom, level)"),
     ],
     ("errors.py", "systems/planning"): [

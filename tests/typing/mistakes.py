@@ -44,6 +44,6 @@ other: pd.DataFrame = dataset.compare()  # type: ignore[assignment]
 # and what is right
 right: pd.DataFrame = frame(gold="tp").compare("a", "b", n=[100, 500], test="midp", by="query")
 also: xr.Dataset = dataset.nbest_precision(range(1, 10), ci="wilson", dim="word", ties="expected")
-ax = frame.plot.roc(bands=0.05, gold="tp", ax=None, line_kw={"linewidth": 2})
+ax = frame.plot.roc(bands=0.05, gold="tp", ax=None, title="curves")
 items: pd.DataFrame = frame.paired_bootstrap("new", "old", metric="f1", groups="doc")
 pairs: pd.DataFrame = items.rankeval.gain_threshold()

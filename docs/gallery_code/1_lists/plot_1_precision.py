@@ -27,13 +27,6 @@ ax = rankings.plot.precision(range(50, 1501), measures=["G2", "t"], target="nbes
 print(rankeval_pd.plotting.caption(ax))
 
 # %%
-# Recall on the x axis:
-
-rankings.plot.precision(
-    range(50, 1501), measures=["G2", "t"], x="recall", target="nbest"
-)
-
-# %%
 # One measure with a simultaneous band:
 
 rankings.plot.precision(range(50, 1501), measures="G2", target="nbest")
@@ -42,3 +35,8 @@ rankings.plot.precision(range(50, 1501), measures="G2", target="nbest")
 # A logarithmic axis for the top of the lists:
 
 rankings.plot.precision(range(10, 1501), measures=["G2", "t"], log=True, target="nbest")
+
+# %%
+# One measure in color:
+
+rankings.plot.precision(range(50, 1501), highlight="MI", target="nbest")

@@ -28,16 +28,16 @@ ax = rankings.plot.comparison("G2", "t", range(50, 1501))
 print(rankeval_pd.plotting.caption(ax))
 
 # %%
-# Mark only differences of at least five points:
-
-rankings.plot.comparison("G2", "t", range(50, 1501), relevant=0.05)
-
-# %%
 # Show the proportion of candidates in both lists:
 
 rankings.plot.comparison("G2", "t", range(50, 1501), overlap=True)
 
 # %%
-# Mark list sizes 100 and 500 for another pair:
+# All pairs of measures, each in a row of the strip:
 
-rankings.plot.comparison("t", "f", range(50, 1501), mark=[100, 500])
+rankings.plot.comparison(n=range(50, 1501))
+
+# %%
+# Tests at the 1% level:
+
+rankings.plot.comparison("G2", "t", range(50, 1501), alpha=0.01)

@@ -2,7 +2,7 @@
 Precision and recall
 ====================
 
-The plot shows precision against recall. Thin lines connect points with equal F1.
+The plot shows precision against recall.
 
 Function: :func:`rankeval_pd.plotting.precision_recall`.
 """
@@ -15,7 +15,7 @@ rankings = df.rankeval(gold="gold", measures=["G2", "t", "MI", "f"])
 
 # %%
 
-ax = rankings.plot.precision_recall(f_scores=[0.2, 0.4, 0.6])
+ax = rankings.plot.precision_recall()
 
 # %%
 # **How to read it.** Lists grow from left to right. Recall increases, and precision

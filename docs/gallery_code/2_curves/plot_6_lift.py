@@ -16,20 +16,20 @@ rankings = df.rankeval(gold="gold", measures=["G2", "t", "MI", "f"])
 
 # %%
 
-ax = rankings.plot.lift(enrichment=0.05)
+ax = rankings.plot.lift()
 
 # %%
-# **How to read it.** A random order has a lift of 1. The vertical line marks the first
-# 5% of the candidates. The legend shows the enrichment factors there.
+# **How to read it.** A random order has a lift of 1. The lift of a list with 5% of the
+# candidates is the enrichment factor at 5%.
 #
 # The caption for a paper:
 
 print(rankeval_pd.plotting.caption(ax))
 
 # %%
-# The first 1%, for log-likelihood and frequency only:
+# A logarithmic axis, for log-likelihood and frequency only:
 
-rankings.plot.lift(enrichment=0.01, measures=["G2", "f"])
+rankings.plot.lift(log=True, measures=["G2", "f"])
 
 # %%
 # Chance bounds:
@@ -39,4 +39,4 @@ rankings.plot.lift(bands=0.05)
 # %%
 # One measure in color:
 
-rankings.plot.lift(enrichment=0.05, highlight="MI")
+rankings.plot.lift(highlight="MI")

@@ -31,11 +31,11 @@ print(rankeval_pd.plotting.caption(ax))
 rankings.plot.area("ap")
 
 # %%
-# Measures in their original order:
-
-rankings.plot.area(sort=False)
-
-# %%
 # 99% intervals:
 
 rankings.plot.area(level=0.99)
+
+# %%
+# One measure in color:
+
+rankings.plot.area(highlight="MI")

@@ -21,7 +21,7 @@ figure, axes = plt.subplots(2, 2, figsize=(7.5, 6), layout="constrained")
 rankings.plot.precision(
     range(50, 1501), target="nbest", ax=axes[0, 0], simultaneous=False
 )
-rankings.plot.roc(ax=axes[0, 1], area=False)
+rankings.plot.roc(ax=axes[0, 1])
 rankings.plot.gain(ax=axes[1, 0])
 rankings.plot.lift(ax=axes[1, 1])
 rankeval_pd.plotting.shared_legend(figure)
@@ -37,19 +37,16 @@ print(rankeval_pd.plotting.caption(axes))
 # Two panels side by side:
 
 figure, axes = plt.subplots(1, 2, figsize=(7.5, 3.6), layout="constrained")
-rankings.plot.roc(ax=axes[0], area=False)
+rankings.plot.roc(ax=axes[0])
 rankings.plot.precision_recall(ax=axes[1])
 rankeval_pd.plotting.shared_legend(figure)
 
 # %%
-# Names in a custom order:
+# A single plot with an ordinary legend:
 
-figure, axes = plt.subplots(1, 2, figsize=(7.5, 3.6), layout="constrained")
-rankings.plot.gain(ax=axes[0])
-rankings.plot.lift(ax=axes[1])
-rankeval_pd.plotting.shared_legend(figure, names=["MI", "G2", "t", "f"])
+rankings.plot.roc(legend=True)
 
 # %%
-# A single plot with the legend outside:
+# Names outside the panel, without a legend:
 
-rankings.plot.roc(legend="outside", area=False)
+rankings.plot.roc()

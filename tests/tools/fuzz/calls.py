@@ -50,7 +50,7 @@ COLUMNS: dict[str, list[Any]] = {  # of tied candidates
 }  # fmt: skip
 VALUES: dict[str, list[Any]] = {
     "n_resamples": [19, 99, 200], "n_test_sets": [2, 3], "n_items": [2, 10, 50], "n_keys": [4],
-    "window": [2, 4, 400], "windows": [4, [5, 10]], "n_seeds": [3],
+    "window": [2, 4, 400], "n_seeds": [3],
     "phi": [1.0, 1.7, 1e6], "power": [0.5, 0.9], "overlap": [10, 0.4], "decimals": [2, 3],
     "rng": [0, 7, 2**64, None], "level": SHARES, "alpha": SHARES, "p": SHARES,
 }  # fmt: skip
