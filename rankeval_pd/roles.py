@@ -470,7 +470,6 @@ TailMethod = Literal["discrete", "interpolated", "parametric"]
 Target = Literal["region", "nbest"]
 TextMetric = Literal["bleu", "chrf", "ter"]
 ThresholdInterval = Literal["order", "systems"]
-Across = Literal["n", "share", "recall"]
 
 
 # -------------------------------------------------------------------------------------------------
