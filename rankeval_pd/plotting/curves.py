@@ -374,7 +374,7 @@ def _with_references(
     return curve, ideal, drawn_bands, lines, marks, areas
 
 
-def _curve(space: Space) -> Callable[[Callable[..., None]], PublicPlot]:
+def _plot_of_curve(space: Space) -> Callable[[Callable[..., None]], PublicPlot]:
     """Make the plot of a kind of curve, which takes the arguments of :func:`_draw_curves`."""
     spec = CURVES[space]
 
@@ -388,7 +388,7 @@ def _curve(space: Space) -> Callable[[Callable[..., None]], PublicPlot]:
     return decorate
 
 
-@_curve("roc")
+@_plot_of_curve("roc")
 def roc(*tables: Any, **options: Any) -> None:
     """Draw ROC curves, optionally with chance bounds, crossovers and isolines.
 
@@ -416,7 +416,7 @@ def roc(*tables: Any, **options: Any) -> None:
     _draw_curves(CURVES["roc"], *tables, **options)
 
 
-@_curve("precision_recall")
+@_plot_of_curve("precision_recall")
 def precision_recall(*tables: Any, **options: Any) -> None:
     """Draw precision over recall.
 
@@ -442,7 +442,7 @@ def precision_recall(*tables: Any, **options: Any) -> None:
     _draw_curves(CURVES["precision_recall"], *tables, **options)
 
 
-@_curve("det")
+@_plot_of_curve("det")
 def det(*tables: Any, **options: Any) -> None:
     """Draw detection error trade-off (DET) curves.
 
@@ -469,7 +469,7 @@ def det(*tables: Any, **options: Any) -> None:
     _draw_curves(CURVES["det"], *tables, **options)
 
 
-@_curve("lift")
+@_plot_of_curve("lift")
 def lift(*tables: Any, **options: Any) -> None:
     """Draw lift against the fraction of candidates.
 
@@ -495,7 +495,7 @@ def lift(*tables: Any, **options: Any) -> None:
     _draw_curves(CURVES["lift"], *tables, **options)
 
 
-@_curve("gain")
+@_plot_of_curve("gain")
 def gain(*tables: Any, **options: Any) -> None:
     """Draw recall against the fraction of candidates.
 

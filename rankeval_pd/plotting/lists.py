@@ -529,7 +529,7 @@ def comparison(
     table = table.sort_values("n", kind="stable")
     pairs = [rows for _, rows in table.groupby(["measure_a", "measure_b"], sort=False)]
     findings = _findings(table, together)
-    panels = _stacked(canvas, len(pairs))
+    panels = _panels_below(canvas, len(pairs))
     sides = [
         table[[f"measure_{side}", "n", f"precision_{side}"]].set_axis(_CURVE, axis=1)
         for side in "ab"
@@ -571,7 +571,7 @@ def comparison(
     canvas.ax.tick_params(axis="x", length=0)
 
 
-def _stacked(canvas: Canvas, count: int) -> list[Any]:
+def _panels_below(canvas: Canvas, count: int) -> list[Any]:
     """Replace a panel with stacked panels that share the x axis; return those below the curves."""
     ax: Any = canvas.ax
     spec, height = ax.get_subplotspec(), canvas.size[1]

@@ -397,7 +397,7 @@ def read_trec(
             )
     lines = [*parts]
     if qrels is not None:
-        lines.insert(0, _joined(_read(qrels, "qrels", QRELS)))
+        lines.insert(0, _joined(_files_of(qrels, "qrels", QRELS)))
         if not lines[0].number.size:
             raise ValueError("qrels is empty. Pass a file with judgments.")
     # number the queries, then the query-document pairs, with one row per pair
@@ -448,18 +448,18 @@ def _number_pairs(queries: list[IntArray], documents: list[Strings]) -> _QueryDo
 def _named_runs(runs: Source | Sequence[Source] | Mapping[str, Source]) -> list[TrecLines]:
     if isinstance(runs, Mapping):
         return [
-            _joined(_read(source, "runs", RUN))._replace(name=str(name))
+            _joined(_files_of(source, "runs", RUN))._replace(name=str(name))
             for name, source in runs.items()
         ]
-    return [run for lines in _read(runs, "runs", RUN) for run in runs_by_tag(lines)]
+    return [run for lines in _files_of(runs, "runs", RUN) for run in runs_by_tag(lines)]
 
 
-def _read(given: Source | Sequence[Source], argument: str, kind: FileKind) -> list[TrecLines]:
+def _files_of(given: Source | Sequence[Source], argument: str, kind: FileKind) -> list[TrecLines]:
     """Read frames, files and the files that match a pattern; of a folder, all its runs."""
     if isinstance(given, pd.DataFrame):
         return [_lines_of_frame(given, kind)]
     if not isinstance(given, str | Path):
-        parts = [lines for one in given for lines in _read(one, argument, kind)]
+        parts = [lines for one in given for lines in _files_of(one, argument, kind)]
         if not parts:
             raise ValueError(f"{argument} is empty: pass one or more files.")
         return parts

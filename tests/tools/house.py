@@ -58,7 +58,7 @@ def span(node: ast.AST) -> set[int]:
 
 # ---- How the package reads
 
-MOST_TOKENS = 331536  # .ci/run fails above this number, which only an issue may raise
+MOST_TOKENS = 292_400  # .ci/run fails above this number, which only an issue may raise
 
 
 class Style(NamedTuple):
@@ -157,11 +157,11 @@ def style() -> None:
 # ---- What a user meets
 
 MOST = {  # .ci/run fails above these numbers
-    "public callables": 110,
-    "option names": 160,
-    "keywords of one function": 30,
-    "words about compare": 2_000,
-    "raise statements": 580,
+    "public callables": 100,
+    "option names": 115,
+    "keywords of one function": 20,
+    "words about compare": 700,
+    "raise statements": 400,
 }
 
 
@@ -181,7 +181,8 @@ def face_of() -> dict[str, int]:
     roles = set(inspect.signature(rankeval_pd.FrameAccessor.__call__).parameters) | {"args"}
     options: set[str] = set()
     for function in filter(inspect.isroutine, functions.values()):
-        options |= set(inspect.signature(function).parameters) - roles
+        parameters = inspect.signature(function).parameters.values()
+        options |= {x.name for x in parameters if x.kind != x.VAR_KEYWORD} - roles
     trees = [ast.parse(path.read_text("utf-8")) for path in ROOT.rglob("*.py")]
     nodes = [node for tree in trees for node in ast.walk(tree)]
     written = {name.rpartition(".")[2] for name in functions}
