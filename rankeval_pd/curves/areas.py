@@ -494,7 +494,8 @@ def sample_area(ranking: Ranking, _: IntArray | None = None) -> dict[str, AnyArr
     """Return the area, and its variance, degrees of freedom and classes."""
     result = early.placements(ranking)
     spread = spread_of(result, None)
-    return dict(zip(_OF_SAMPLE, (result.value, *spread), strict=False))
+    values: tuple[Any, ...] = (result.value, *spread)
+    return dict(zip(_OF_SAMPLE, values, strict=False))
 
 
 def compare_samples(areas: pd.DataFrame, how: AreaOptions) -> pd.DataFrame:
@@ -520,7 +521,7 @@ def compare_samples(areas: pd.DataFrame, how: AreaOptions) -> pd.DataFrame:
         for k, side in zip("ab", sides, strict=True)
         for name, x in zip(_OF_SAMPLE, side, strict=True)
     }
-    rows |= _difference_of_samples(*sides, how.alternative)
+    rows |= _difference_of_samples(sides[0], sides[1], how.alternative)
     rows |= {GROUP: 0 * number, decisions.PAIR: np.arange(number.size)}
     rows |= {f"measure_{k}": pairs[number, place] for place, k in enumerate("ab")}
     columns = (*(f"{name}_{k}" for k in "ab" for name in _OF_SAMPLE), "tested", "freedom")
@@ -563,7 +564,7 @@ def _difference_of_samples(of_a: FloatArray, of_b: FloatArray, alternative: str)
     return found | {"tested": tested, "freedom": freedom}
 
 
-def _sample_limits(*columns: FloatArray, level: float) -> Limits:
+def _sample_limits(*columns: Any, level: float) -> Limits:
     *sides, tested, freedom = columns
     (a, *of_a), (b, *of_b) = sides[:5], sides[5:]
     one, other = early.AreaSpread(*of_a), early.AreaSpread(*of_b)

@@ -41,7 +41,6 @@ FINITE = {
     "doors.datasets._coords_of_groups": "the names of a Dataset",
     "doors.item_tables.find_metric": "the columns",
     "errors.warn": "the frames of the call",
-    "plotting.look.Look.blame": "the frames of a traceback",
     "plotting.look.Look.color": "the colors",
     "plotting.look.panel_size": "nested grids",
     "plotting.names.EndLabels._place": "font sizes, down to the smallest",
