@@ -75,12 +75,6 @@ class Method(Protocol[P]):
     def __get__(self, accessor: Holder[Held], owner: Any = None) -> Callable[P, Held]: ...
 
 
-class FrameMethod(Protocol[P]):
-    """Describe the result of :func:`frame_method` to type checkers."""
-
-    def __get__(self, accessor: Holder[Any], owner: Any = None) -> Callable[P, pd.DataFrame]: ...
-
-
 class Picture(Protocol[P, Drawn_co]):
     """Describe a function that draws data."""
 
@@ -89,8 +83,8 @@ class Picture(Protocol[P, Drawn_co]):
         ...
 
 
-class PlotMethod(Protocol[P, Drawn_co]):
-    """Describe the result of :func:`plot_method` to type checkers."""
+class FixedMethod(Protocol[P, Drawn_co]):
+    """Describe a method to type checkers that returns one type for all data."""
 
     def __get__(self, plots: Holder[Held], owner: Any = None) -> Callable[P, Drawn_co]: ...
 
@@ -102,14 +96,14 @@ def method(question: Question[P]) -> Method[P]:
 
 def frame_method(
     question: Callable[Concatenate[pd.DataFrame, P], pd.DataFrame],
-) -> FrameMethod[P]:
+) -> FixedMethod[P, pd.DataFrame]:
     """Turn a function for DataFrames into a method. The function rejects Datasets."""
-    return cast(FrameMethod[P], _forwarding(question))
+    return cast(FixedMethod[P, pd.DataFrame], _forwarding(question))
 
 
-def plot_method(picture: Picture[P, Drawn_co]) -> PlotMethod[P, Drawn_co]:
+def plot_method(picture: Picture[P, Drawn_co]) -> FixedMethod[P, Drawn_co]:
     """Turn a plot into a method of an accessor's plots."""
-    return cast(PlotMethod[P, Drawn_co], _forwarding(picture))
+    return cast(FixedMethod[P, Drawn_co], _forwarding(picture))
 
 
 def _forwarding(function: Any) -> Any:

@@ -392,7 +392,7 @@ OPTIONS = {
     " from an infinite population with the same prevalence (binomial distribution)."
     ' "infinite" allows n above N.',
 }
-_KINDS = {"Data": "DataFrame or Dataset"}
+_KINDS = {"Data": "DataFrame or Dataset", "Hashable": "name"}
 _PARAMETERS = "    Parameters\n    ----------\n"
 # the names, and the text below them
 _ENTRY = re.compile(r"(?m)^    (\w+(?:, \w+)*)\n((?:        .*\n|\n(?=        ))*)")

@@ -75,9 +75,9 @@ def paper_table(
     ----------
     table : DataFrame or Dataset
         The result of any method, with or without ``details=True``.
-    to
-        Output format. None returns a DataFrame of strings, which :meth:`DataFrame.to_html` and
-        :meth:`DataFrame.to_excel` write. LaTeX output needs the package booktabs.
+    to : {None, "latex", "markdown"}
+        Output format. None returns a DataFrame of strings, for ``.to_html()`` or ``.to_excel()``.
+        LaTeX output needs the package booktabs.
     percent : bool, optional
         Whether to show values in percent. By default, only precision, recall and accuracy are shown
         in percent.

@@ -237,7 +237,7 @@ TESTS = {
     "crossed": "a t test with a variance for each of two crossed factors",
     "seeds": "a t test with separate variances for items and training seeds (Welch and Cochran)",
 }
-_DRAWN = "permutation wild recentred strict zero bias-corrected".split()
+_DRAWN = "permutation wild recentred strict zero".split()
 HANDLED = {
     "groups": "Rows with the same {} were treated as a cluster.",
     "weight": "Each {} has the same weight.",
@@ -444,7 +444,10 @@ measure n precision ci_low n_judged
 measure n recall ci_low n_judged
     With {n_judged} judged and {n_unjudged} unjudged candidates in the {n}-best list of {measure},
     the recall of the list is estimated at {recall} ({ci}).
-measure n tp recall lift tied
+measure n tp precision ci_low_best
+    The {n}-best list of {measure} contains {tp} true positives. The precision is {precision}
+    ({ci}), {lift} times the chance level.
+measure n tp recall lift
     The {n}-best list of {measure} contains {tp} true positives. The recall is {recall} ({ci}),
     {lift} times the chance level.
 measure n tp precision lift
@@ -530,18 +533,13 @@ def row_sentences(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
     if not len(frame):
         yield "The table has no rows with data."
         return
-    own = first_of(frame, ("measure_a", "measure"))  # the first columns after the group columns
-    before: list[Any] = []
-    if own:
-        before = list(frame.columns[: list(frame.columns).index(own)])
-    if "ci_low_best" in frame:  # the best precision at each n was selected from the data
-        highest = frame.groupby([*before, "n"], sort=False)["precision"].transform("max")
-        frame = frame.drop(columns="recall").assign(_chosen=frame["precision"] == highest)
+    # the group columns stand before the names
+    names = [*frame]
+    before = names[: names.index(first_of(frame, ("measure_a", "measure")) or names[0])]
     sentences = re.findall(r"(?m)^(\S.*)\n((?: +.*\n)+)", _SENTENCES)
     fitting = (text for needed, text in sentences if {*needed.split()} <= {*frame})
     sentence = " ".join(next(fitting, "").split())
-    numbers = frame.select_dtypes("number")
-    units = {name: _row_unit(frame, name, attrs) for name in numbers}
+    units = {name: _row_unit(frame, name, attrs) for name in frame.select_dtypes("number")}
     shown = first_and_last(frame)
     for row in shown.to_dict("records"):
         where = "".join(f"For {name} {row[name]}: " for name in before if name not in units)
@@ -596,9 +594,6 @@ def _row(row: Row, units: Mapping[Any, Unit], sentence: str, attrs: Attrs) -> st
         texts["verdict"] = _bounded(row, alpha_of(attrs))
     texts |= {"noun": called(attrs)[0], "level": level_of(attrs)}
     end = " The list ends inside a tie." * bool(row.get("tied"))
-    if row.get("_chosen") and row["ci_low_best"] < row["ci_low"]:
-        shown = units["precision"].limits(row["ci_low_best"], row["ci_high_best"])
-        end = f" After correction for the choice of measure, the interval is {shown}.{end}"
     if "n_accepted" in row and texts.get("threshold") == _NONE:
         return f"No threshold for {row['measure']} reaches the requested value."
     if sentence:
@@ -627,7 +622,7 @@ def _number(row: Row, name: Any, unit: Unit) -> str:
         return _NONE
     if name in plain["n_pairs" in row]:
         return f"{value:.4g}"
-    if str(name).startswith("p_") and name not in ("p_best", "p_stderr"):
+    if str(name).startswith("p_") and name != "p_stderr":
         return p_cell(value)
     if isinstance(value, int | np.integer):
         return f"{value:,}"

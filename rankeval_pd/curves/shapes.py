@@ -361,8 +361,7 @@ def roc(
 
     Parameters
     ----------
-    data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label.
+    data
     average
         Whether to average the curves of all groups of ``by`` (Dataset: all batch dimensions). At
         each n, "macro" averages the groups' rates, and "micro" divides the sum of the numerators by

@@ -505,9 +505,7 @@ def paired_bootstrap(
         A DataFrame with one row per test item and one column per system, or two-level columns
         (system, statistic). A Dataset requires the dimensions item and system, and one variable per
         statistic. Dask DataFrames and lazy Datasets chunked by item give bit-identical results.
-    a, b : names of systems, optional
-        Systems to compare, in this order. Pass only ``a`` to compare one system with every other
-        system. By default all pairs are compared.
+    a, b
     baseline : name of a system, optional
         System to compare with all other systems, reported as system_b, in place of ``a`` and ``b``.
     n_resamples
