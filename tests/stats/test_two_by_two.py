@@ -209,6 +209,8 @@ def test_the_score_statistic_by_hand(table):
     assert_allclose(score_test(*table, "greater"), stats.norm.sf(z), rtol=1e-12)
     z = (tp_b / n_b - tp_a / n_a - 0.25 * sizes) / sd
     assert_allclose(score_test(*table, "less"), stats.norm.sf(z), rtol=1e-12)
+    z = (abs(tp_a / n_a - tp_b / n_b) - 0.25 * sizes) / sd
+    assert_allclose(score_test(*table, "two-sided"), 2 * stats.norm.sf(z), rtol=1e-12)
 
 
 def test_predictive_values_without_shared_candidates_are_two_proportions():

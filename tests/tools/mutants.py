@@ -471,8 +471,7 @@ SEEDED = {
         ("(i <= low[of_sum]) | (i >= high[of_sum])", "(i < low[of_sum]) | (i > high[of_sum])"),
         ("self.judged - self.tp + _JEFFREYS", "self.judged + _JEFFREYS"),
     ],
-    ("two_by_two.py", "decisions/verdicts decisions/families lists/acceptance lists/ranges"
-     " lists/regions"): [
+    ("two_by_two.py", "stats/two_by_two"): [
         ("difference - 0.25 * sizes", "difference - 0.5 * sizes"),
         ("sizes * total / (total - 1.0)", "sizes"),
         ("sides, difference = 2.0,", "sides, difference = 1.0,"),
