@@ -200,7 +200,7 @@ GONE = {
     "first_run": "See significant_ranges().",
     "relevant": "Pass margin= to compare(), for tests of equivalence.",
     "intervals": "Pass simultaneous=False for intervals at each n.",
-    "precision bands": "Pass simultaneous=True, or a table as band=.",
+    "precision bands": "Pass simultaneous=True, or the result of precision_band after a table.",
     "precision x": "See plot.precision_recall() and plot.gain().",
     "comparison x": "Lists are compared at the same n.",
     "precision reference": "See plot.gain() for an ideal order.",
