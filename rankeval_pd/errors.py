@@ -67,10 +67,9 @@ def check_attrs(attrs: Mapping[Any, Any]) -> None:
 
 
 _WAYS = {  # method name: call that returns a DataFrame or a Dataset
-    "to_dataset": "to_dataset(dim='measure')", "to_dataframe": "to_dataframe()",
-    "to_pandas": "to_pandas()",
-    "toPandas": "toPandas()", "df": "df()", "collect": "collect().to_pandas()",
-    "to_frame": "to_frame()",
+    "to_dataset": "to_dataset(dim='measure')", "to_dataframe": "to_dataframe().reset_index()",
+    "to_pandas": "to_pandas()", "toPandas": "toPandas()", "df": "df()",
+    "collect": "collect().to_pandas()", "to_frame": "to_frame()",
 }  # fmt: skip
 
 

@@ -249,7 +249,8 @@ class Roles:
     def configured(cls, keywords: Mapping[str, Any]) -> Roles:
         """Return the checked roles of an accessor, including roles of partly judged rankings."""
         roles = {name: x for name, x in keywords.items() if name not in LONG}
-        if roles.get("unjudged") in get_args(PartlyJudged):
+        unjudged = roles.get("unjudged")
+        if isinstance(unjudged, str) and unjudged in get_args(PartlyJudged):
             del roles["unjudged"]
         return cls.of(roles)
 
@@ -469,7 +470,6 @@ TailMethod = Literal["discrete", "interpolated", "parametric"]
 Target = Literal["region", "nbest"]
 TextMetric = Literal["bleu", "chrf", "ter"]
 ThresholdInterval = Literal["order", "systems"]
-Across = Literal["n", "share", "recall"]
 
 
 # -------------------------------------------------------------------------------------------------

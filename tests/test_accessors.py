@@ -88,7 +88,7 @@ def test_plans_and_sheets_are_methods_of_frames(frame):
     sheet = chain.annotation_sheet("a", "b", 9)
     _assert_same(sheet, rankeval_pd.annotation_sheet(data, "a", "b", 9, **ask))
     ds = xr.Dataset.from_dataframe(frame)
-    with pytest.raises(TypeError, match=r"of type Dataset: pass a pandas DataFrame .*to_dataframe"):
+    with pytest.raises(TypeError, match=r"of type Dataset: .* candidates.to_dataframe\(\)"):
         ds.rankeval.plan_annotation("a", "b", 9)
 
 

@@ -12,13 +12,12 @@ import pytest
 import rankeval_pd
 from rankeval_pd import roles
 from rankeval_pd.chance import random_tests as published_chance
-from rankeval_pd.decisions import OVER, SWAPPED
+from rankeval_pd.decisions import SWAPPED
 from rankeval_pd.errors import choices_of
 from rankeval_pd.lists import acceptance as acceptance_sets
 from rankeval_pd.lists import measure_ranks as rank_criteria
 from rankeval_pd.stats.items import ADJUSTMENTS
 from rankeval_pd.stats.proportions import INTERVALS
-from rankeval_pd.stats.two_by_two import ALTERNATIVES
 
 ROOT = Path(rankeval_pd.__file__).parent.parent
 FUNCTIONS = [name for name in rankeval_pd.__all__ if inspect.isfunction(getattr(rankeval_pd, name))]
@@ -67,9 +66,7 @@ def test_choices_are_those_of_the_tables():
     wanted = {
         roles.Adjustment: ADJUSTMENTS,
         roles.FamilyAdjustment: (*ADJUSTMENTS, *SWAPPED),
-        roles.AdjustOver: OVER,
         roles.EachAdjustOver: rank_criteria.OVER_EACH,
-        roles.Alternative: ALTERNATIVES,
         roles.ComparedRate: acceptance_sets._TESTS,
         roles.ProportionInterval: INTERVALS,
         roles.SetTest: acceptance_sets._TESTS["precision"],

@@ -114,9 +114,10 @@ def random_bound(
     levels = check_shares("p", p, one=not simultaneous)
     sizes, beyond = _split_sizes(check_n(n), population)
     pool = random_tests.chosen_pool(pool, roles, population)
-    columns, of_lists, most = BOUND_COLUMNS, random_tests.bound_columns, MOST_SEARCHED
+    columns: tuple[str, ...] = BOUND_COLUMNS
+    of_lists: Callable[..., Any] = random_tests.bound_columns
     if simultaneous:
-        columns, of_lists, most = SIMULTANEOUS_COLUMNS, _envelope_columns, 0
+        columns, of_lists = SIMULTANEOUS_COLUMNS, _envelope_columns
     return tabulate(
         data,
         roles,
@@ -127,7 +128,7 @@ def random_bound(
             pool=pool,
             of_lists=of_lists,
             population=population,
-            most=most,
+            most=MOST_SEARCHED * (not simultaneous),
         ),
         random_tests.pool_columns(columns, pool),
         random_tests.able_with(can(random_bound), pool),

@@ -33,10 +33,8 @@ from rankeval_pd.stats import (
     hypergeometric_laws,
     log_betainc,
     silent_division,
-    tails_of_binomial,
     tails_of_sum,
 )
-from rankeval_pd.stats import tails as hypergeometric_tails
 from rankeval_pd.stats.random_model import (
     EVERY,
     bounds,
@@ -337,11 +335,11 @@ def _log_p_of_mean(
                 f"{name} has {np.size(values)} values for n_queries={queries}. Pass one value, or "
                 "one per query."
             )
-    lists = [np.broadcast_to(x, (queries,)) for x in given.values()]
+    sizes, total, positive = (np.broadcast_to(x, (queries,)) for x in given.values())
     result = np.empty(mean.shape)
     for where in np.ndindex(mean.shape):
         count = math.ceil(queries * mean[where] - 1e-9)  # a product that is nearly whole is whole
-        result[where] = sum_tails(count, *lists, population).ge
+        result[where] = sum_tails(count, sizes, total, positive, population).ge
     return result
 
 
@@ -533,7 +531,7 @@ def random_test(
         )
     columns = tuple(x for x in TEST_COLUMNS if adjust or x != "p_adjusted")
     how: dict[str, Any] = {"ties": chosen.ties, "pool": pool}
-    question = partial(_tests_of_lists, population=population, adjust=adjust, **how)
+    question: Any = partial(_tests_of_lists, population=population, adjust=adjust, **how)
     together = None
     if combine:
         columns += _COMBINED
@@ -598,10 +596,10 @@ def _test_columns(
     with silent_division():
         expected = inside * np.true_divide(positive, total)
         lift = lists.tp / expected
+    drawn = np.broadcast_to(n, inside.shape)
     if population == "finite":
-        tails = hypergeometric_tails(lists.tp, np.maximum(total, 1), positive, inside)
-    else:
-        tails = tails_of_binomial(lists.tp, n, positive / np.maximum(total, 1))
+        drawn = inside
+    tails = population_model(population, np.maximum(total, 1), positive).tails(lists.tp, drawn)
     columns = {
         "tp": lists.tp,
         "expected": expected,
@@ -615,13 +613,10 @@ def _test_columns(
         p_adjusted = np.where(lists.exists, 1.0, np.nan)
         for row in np.ndindex(tails.ge.shape[:-1]):
             here = lists.exists[row] & (n <= size.total[row])
-            numbers = float(size.total[row]), float(size.positive[row])
+            of_row = population_model(population, float(size.total[row]), float(size.positive[row]))
+            log_p, tp = tails.ge[(*row, here)], lists.tp[(*row, here)].astype(float)
             p_adjusted[(*row, here)] = simultaneous_p_values(
-                tails.ge[(*row, here)],
-                lists.tp[(*row, here)].astype(float),
-                n[here].astype(float),
-                population_model(population, *numbers),
-                advance,
+                log_p, tp, n[here].astype(float), of_row, advance
             )
         columns["p_adjusted"] = p_adjusted
     if candidates.clusters is not None:

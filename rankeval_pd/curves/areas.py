@@ -494,7 +494,7 @@ def sample_area(ranking: Ranking, _: IntArray | None = None) -> dict[str, AnyArr
     """Return the area, and its variance, degrees of freedom and classes."""
     result = early.placements(ranking)
     spread = spread_of(result, None)
-    return dict(zip(_OF_SAMPLE, (result.value, *spread), strict=False))
+    return {"area": result.value, **{name: getattr(spread, name) for name in _OF_SAMPLE[1:]}}
 
 
 def compare_samples(areas: pd.DataFrame, how: AreaOptions) -> pd.DataFrame:
@@ -512,15 +512,15 @@ def compare_samples(areas: pd.DataFrame, how: AreaOptions) -> pd.DataFrame:
         samples = list(groups.itertuples(index=False, name=None))
     pairs = np.array([*itertools.combinations(range(len(samples)), 2)])
     number = np.tile(np.arange(len(pairs)), measures.size)
-    cells = areas[[*_OF_SAMPLE]].to_numpy(dtype=float)
-    cells = cells.reshape(len(samples), measures.size, -1).swapaxes(0, 1)
+    values = areas[[*_OF_SAMPLE]].to_numpy(dtype=float)
+    cells = values.reshape(len(samples), measures.size, -1).swapaxes(0, 1)
     sides = [cells[:, side].reshape(number.size, -1).T for side in pairs.T]
     rows = {
         f"{name}_{k}": x
         for k, side in zip("ab", sides, strict=True)
         for name, x in zip(_OF_SAMPLE, side, strict=True)
     }
-    rows |= _difference_of_samples(*sides, how.alternative)
+    rows |= _difference_of_samples(sides[0], sides[1], how.alternative)
     rows |= {GROUP: 0 * number, decisions.PAIR: np.arange(number.size)}
     rows |= {f"measure_{k}": pairs[number, place] for place, k in enumerate("ab")}
     columns = (*(f"{name}_{k}" for k in "ab" for name in _OF_SAMPLE), "tested", "freedom")
@@ -563,7 +563,7 @@ def _difference_of_samples(of_a: FloatArray, of_b: FloatArray, alternative: str)
     return found | {"tested": tested, "freedom": freedom}
 
 
-def _sample_limits(*columns: FloatArray, level: float) -> Limits:
+def _sample_limits(*columns: Any, level: float) -> Limits:
     *sides, tested, freedom = columns
     (a, *of_a), (b, *of_b) = sides[:5], sides[5:]
     one, other = early.AreaSpread(*of_a), early.AreaSpread(*of_b)

@@ -12,7 +12,7 @@ from rankeval_pd.decisions.averages import (
     check_groups,
     over_groups,
 )
-from rankeval_pd.decisions.families import OVER, compared_with, enough_draws, family_of
+from rankeval_pd.decisions.families import compared_with, enough_draws, family_of
 from rankeval_pd.decisions.gains import (
     bootstrapped_pairs,
     over_all_groups,
@@ -45,7 +45,6 @@ from rankeval_pd.decisions.verdicts import (
     Interval,
     decide,
     decision_columns,
-    limits_with_test,
     warn_of_rows,
 )
 from rankeval_pd.tables import GROUP, PAIR, PLACE, STANDS, Rows

@@ -12,8 +12,6 @@ from rankeval_pd import stats
 from rankeval_pd.errors import check_needed
 from rankeval_pd.stats import FloatArray, IntArray
 
-OVER = ("all", "group")
-
 
 def _members(families: IntArray) -> list[Any]:
     """Return the rows of each family."""

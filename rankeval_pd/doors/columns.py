@@ -119,7 +119,7 @@ def gold_values(
     if values.dtype == object or isinstance(dtype, pd.CategoricalDtype):
         values = pd.Series(values.astype(object).to_numpy(), dtype=object)
         if all(isinstance(x, (bool, np.bool_, int, float, np.number)) for x in values.dropna()):
-            values = pd.Series([np.nan if pd.isna(x) else float(x) for x in values], dtype=float)
+            values = pd.Series([_float_of(x) for x in values], dtype=float)
     truth, grades = None, ""
     if _is_number(values.dtype):
         truth = values.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -140,6 +140,15 @@ def gold_values(
             f" or 0. Pass the value(s) that mark true positives as positive=...{grades}."
         )
     return truth
+
+
+def _float_of(value: Any) -> float:
+    """Return a label as a number; an integer too large for a float is neither grade nor label."""
+    if pd.isna(value):
+        return np.nan
+    with contextlib.suppress(OverflowError):
+        return float(value)
+    return math.inf
 
 
 def refuse_absent(count: int, value: Any, name: Hashable, values: pd.Series | None = None) -> None:
@@ -366,7 +375,10 @@ def group_numbers(
         raise
     first = np.empty(number.max(initial=-1) + 1, dtype=np.int64)
     first[number[::-1]] = np.arange(number.size)[::-1]  # the last assignment keeps the first row
-    return keys.iloc[first], number.astype(np.int64)
+    each = keys.iloc[first]
+    if any(isinstance(label, frozenset) for label in each.to_numpy(dtype=object).ravel()):
+        raise unsorted(columns[0], "by", by[0])  # sets are compared, but have no order
+    return each, number.astype(np.int64)
 
 
 def unsorted(values: pd.Series, role: str, name: object) -> TypeError:

@@ -279,7 +279,7 @@ def _columns_of(data: xr.Dataset, question: Question) -> Columns:
     scores: list[Hashable] = []
     given = options.get("measures")
     if given is None and options.get("b") is not None:
-        given = [options["a"], *question.named("b")]
+        given = [options.get("a"), *question.named("b")]
     if question.scored and given is not None:
         scores = [x for x in as_names(given, columns) if x in columns]
     elif question.scored:

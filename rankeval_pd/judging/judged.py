@@ -190,6 +190,12 @@ class _Table(NamedTuple):
     counts: IntArray
     n: int
 
+    def p_values(self) -> AnyArray:
+        """Return Fisher's p-values."""
+        judged, size, judged_else, size_else = self.counts
+        test = fisher_test(judged, size, judged_else, size_else, "two-sided")
+        return np.asarray(test.p_value)
+
 
 def warn_if_chosen(
     sample: Sample,
@@ -210,7 +216,7 @@ def warn_if_chosen(
         return
     judged = sample.judged[candidates.row][:, np.newaxis] & candidates.present
     tables = [*_region_tables(candidates, judged, n, rest=rest, regions=regions)]
-    tests = [fisher_test(*table.counts, "two-sided").p_value for table in tables]
+    tests = [table.p_values() for table in tables]
     number = sum(p.size for p in tests)
     smallest = [float(p.min(initial=1.0)) for p in tests]
     if not smallest or min(smallest) * number >= _LEVEL:

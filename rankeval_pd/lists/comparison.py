@@ -645,7 +645,7 @@ def _swaps_of_pair(
     if (cut[row] & there).any():
         ends = regions.of_pair(lists, row, sizes).ends().statistics()
     each = how.adjust_over == "n"
-    own = {"alpha": how.alpha, "seed": how.seed, "each": each, "ends": ends}
+    own: dict[str, Any] = {"alpha": how.alpha, "seed": how.seed, "each": each, "ends": ends}
     found = stats.decided_swap_tests(*pair[:3], sizes, how.alternative, pair.keys, **own, **drawing)
     p_swaps, of_ends = found.together, found.ends[1]
     if each:

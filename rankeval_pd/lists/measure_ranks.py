@@ -36,7 +36,6 @@ VERDICT = tuple(
     "value ci_low ci_high rank_low rank_high difference difference_low difference_high "
     "p_adjusted tied_for_best better_than_chance".split()
 )
-KINDS = ("ap", "roc")
 OVER_EACH = ("n", "group")
 
 
@@ -52,8 +51,6 @@ def rank_options(
 ) -> RankOptions:
     """Check and return the options."""
     errors.check_one(n=n, kind=kind)
-    errors.check_choice("kind", kind, (None, *KINDS))
-    errors.check_choice("adjust", adjust, (None, *decisions.SWAPPED, *stats.ADJUSTMENTS))
     errors.check_choice("adjust_over", over, OVER_EACH)
     if n_resamples is not None:
         n_resamples = errors.check_draws("n_resamples", n_resamples)

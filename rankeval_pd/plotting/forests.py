@@ -166,9 +166,12 @@ def _write_columns(
     ax, ink, head = canvas.ax, canvas.out, max(LEAST, size - 1.0)
     *_, limits = columns.values()
     lanes = _lanes(letters)
-    tied = _LANE * max((k for k, _ in lanes), default=0) + 12.0
+    tied = _LANE * max((k + 2 for k, _ in lanes), default=0)
     if tied > room or len(lanes) > _LANES:
         lanes = []
+        canvas.tell(
+            "The 'letters' column of the table shows which rows do not differ significantly."
+        )
     room -= tied * bool(lanes)
     kept = []
     for title, texts in columns.items():
@@ -176,10 +179,6 @@ def _write_columns(
         if texts and width + 10.0 <= room:
             kept.append((title, texts, width))
             room -= width + 10.0
-    if letters and not lanes and len({*letters}) < len(letters):
-        canvas.tell(
-            "The 'letters' column of the table shows which rows do not differ significantly."
-        )
     if kept and kept[-1][1] is limits:
         kept.insert(1, kept.pop())
 

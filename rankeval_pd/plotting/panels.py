@@ -476,7 +476,7 @@ class Plot:
         order = sorted(every.values(), key=lambda p: (p.kind, p.name in MEANINGS))  # roles last
         return inspect.Signature(order, return_annotation="Axes")
 
-    def docstring(self) -> str:
+    def docstring(self) -> str | None:
         """Return the docstring of ``draw``, with the options of the method and of all plots."""
         head, notes, after = as_written(self.draw.__doc__).partition("    Notes\n")
         head, _, result = head.partition("    Returns\n    -------\n")

@@ -364,7 +364,8 @@ def confidence(
     else:
         left = lowest * 1.5 if not (table["gain"] <= 0).any() else lowest
         canvas.limits("x", left, 1.3 * float(positive.max()))
-    bottom, top = np.nanmin(table["y"], initial=0.15), np.nanmax(table["y"], initial=1.6)
+    heights = table["y"].to_numpy(dtype=float)
+    bottom, top = np.nanmin(heights, initial=0.15), np.nanmax(heights, initial=1.6)
     canvas.limits("y", float(bottom), 1.09 * float(top))
     if thresholds is not None:
         # gain thresholds, and their intervals as bars at the bottom
@@ -481,6 +482,7 @@ def gain_by_size(
         most = 1.15 * float(lines["threshold"].max()) if len(lines) else high
         canvas.limits("y", low, max(high, most))
         high = float(ax.get_ylim()[1])
+        beyond = lines[lines["threshold_high"] > high]
         for relation in lines["relation"].unique():
             rows, name = lines, "threshold"
             if not pd.isna(relation):
@@ -500,6 +502,10 @@ def gain_by_size(
                 f"Line: gains worth reporting, with {kind}.",
                 "Thin gray line: a square-root law through the value for the largest size.",
             )
+        if len(beyond):
+            look = {"marker": "^", "markersize": 5, "clip_on": False, "label": "_beyond"}
+            canvas.dots(beyond["size"], np.full(len(beyond), high), ink.plain, **look)
+            canvas.tell("Triangles: the interval extends above the panel.")
         if len(without):
             named = ", ".join(f"{size:,}" for size in sorted(without["size"].unique()))
             canvas.tell(f"There is no threshold at {named} items because no pair is near p = 0.05.")
@@ -666,8 +672,8 @@ def paired_differences(
     ----------
     data : DataFrame or Dataset
         Scores of systems on test items, or values of runs on queries from
-        :func:`rankeval_pd.per_query` for one metric; or a table with the columns ``system_a``,
-        ``system_b``, ``item`` and ``gain``, which the result of
+        :func:`rankeval_pd.per_query` with ``wide=True`` for one metric; or a table with the columns
+        ``system_a``, ``system_b``, ``item`` and ``gain``, which the result of
         :func:`rankeval_pd.paired_bootstrap` for the same pairs can follow.
     a, b : names of systems, optional
         If you pass both, only this pair is drawn. If you pass only ``a``, it is paired with every
@@ -815,9 +821,9 @@ def queries(canvas: Canvas, table: pd.DataFrame) -> None:
     Parameters
     ----------
     data : DataFrame or Dataset
-        Values of runs on queries from :func:`rankeval_pd.per_query`, with one panel per metric; or
-        scores of systems on test items, or a table with the columns ``item``, ``system_a``,
-        ``system_b``, ``value_a``, ``value_b``.
+        Values of runs on queries from :func:`rankeval_pd.per_query` with ``wide=True``, with one
+        panel per metric; or scores of systems on test items, or a table with the columns ``item``,
+        ``system_a``, ``system_b``, ``value_a``, ``value_b``.
     a, b : names of systems
         Systems on the y axis and the x axis. Optional if the data contain two systems.
 

@@ -80,7 +80,7 @@ from rankeval_pd.stats.proportions import (
     reaching,
     z_of,
 )
-from rankeval_pd.stats.random_model import BOUND_KINDS, bound
+from rankeval_pd.stats.random_model import bound
 from rankeval_pd.stats.ranking import (
     Accepted,
     AcceptedRegions,
@@ -121,7 +121,6 @@ from rankeval_pd.stats.ties import (
     ranking_alone,
 )
 from rankeval_pd.stats.two_by_two import (
-    ALTERNATIVES,
     Pilot,
     discordant_test,
     drawn_laws,
@@ -132,6 +131,5 @@ from rankeval_pd.stats.two_by_two import (
     mcnemar_test,
     rejects,
     sample_odds_ratio,
-    score_test,
     stratified_exact_test,
 )

@@ -450,7 +450,7 @@ class Finite(_OfLists):
         """Return the lowest and the highest possible count in a list of n."""
         return support(self.total, self.positive, n)
 
-    def tails(self, i: FloatArray, n: FloatArray) -> Tails:
+    def tails(self, i: AnyArray, n: AnyArray) -> Tails:
         """Return the log upper tails of X at integers i, inside or outside the support."""
         return tails(i, self.total, self.positive, n)
 
@@ -479,7 +479,7 @@ class Infinite(_OfLists):
         """Return the lowest and the highest possible count in a list of n."""
         return np.where(self.prior == 1.0, n, 0.0), np.where(self.prior == 0.0, 0.0, n)
 
-    def tails(self, i: FloatArray, n: FloatArray) -> Tails:
+    def tails(self, i: AnyArray, n: AnyArray) -> Tails:
         """Return the log upper tails of X at integers i, inside or outside the support."""
         return tails_of_binomial(i, n, self.prior)
 

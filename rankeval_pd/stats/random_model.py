@@ -40,9 +40,6 @@ class Bounds(NamedTuple):
     critical: FloatArray  #: min{i: P(X >= i) <= p}, a test of level p
 
 
-BOUND_KINDS = ("critical", "discrete", "interpolated", "parametric")
-
-
 def bound(kind: str, p: float, n: FloatArray, population: Population) -> FloatArray:
     """Return the named bound, or the envelope, for lists from one or several populations."""
     if kind == "parametric":

@@ -31,8 +31,6 @@ from rankeval_pd.stats.distributions import (
 
 _AS_LIKELY = 1e-7  # as in R, tables within this relative difference are treated as equally likely
 
-ALTERNATIVES = ("two-sided", "greater", "less")
-
 
 class PValues(NamedTuple):
     """P-values from an exact test."""

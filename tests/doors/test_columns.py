@@ -439,7 +439,9 @@ class Colour(enum.Enum):
     BLUE = 2
 
 
-@pytest.mark.parametrize("labels", [[Colour.BLUE, Colour.RED], [[1], [2]], [{1}, {2}]])
+@pytest.mark.parametrize(
+    "labels", [[Colour.BLUE, Colour.RED], [[1], [2]], [{1}, {2}], [frozenset({1}), frozenset({2})]]
+)
 def test_groups_whose_labels_cannot_be_sorted(df, items, labels):
     with pytest.raises(TypeError, match=r"'q' has labels of the types .*data\['q'\].astype\(str\)"):
         df.assign(q=labels * 20).rankeval(by="q").nbest_precision(2)

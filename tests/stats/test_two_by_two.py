@@ -15,7 +15,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from rankeval_pd.stats.two_by_two import (
-    ALTERNATIVES,
     discordant_test,
     fisher_test,
     kosinski_test,
@@ -27,6 +26,7 @@ from rankeval_pd.stats.two_by_two import (
 from tests.stats import exact
 
 REFERENCE = Path(__file__).parents[1] / "simulations" / "regions.csv"
+ALTERNATIVES = ("two-sided", "greater", "less")
 
 
 # ---- Fisher's test

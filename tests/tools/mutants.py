@@ -419,7 +419,6 @@ SEEDED = {
      " systems/tests_intervals systems/tests_ranks"): [
         ("up * (1.0 - mean) ** power + down * (-1.0 - mean)", "up + down * (-1.0 - mean)"),
         ("squares / 4.0, self.options", "squares / 2.0, self.options"),
-        ("np.outer(self.theta, self.theta)) / n", "np.outer(self.theta, self.theta))"),
         ("np.where(variance > 0.0, np.fmax(*both), 1.0)", "np.where(variance > 0.0, 0.5, 1.0)"),
         ("about - critical * error, about +", "about - 2.0 * critical * error, about +"),
     ],
