@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from importlib import import_module
 from types import NoneType
 from typing import Any, Literal, TypeVar, get_args, get_origin
@@ -201,7 +201,9 @@ def _leaving(
     if isinstance(result, xr.Dataset):  # Zarr and netCDF 3 change the order of variables
         result.attrs["columns"] = json.dumps([*result.variables], default=str)
     elif able.short and not details:
-        result = ShortTable.of(result, able, keywords)
+        attrs = result.attrs
+        result = ShortTable(shortened(result, able.short, keywords))
+        result.attrs = attrs
     return with_order(result, data, keywords)
 
 
@@ -234,14 +236,6 @@ class ShortTable(pd.DataFrame):
     @property
     def _constructor(self) -> type[ShortTable]:
         return ShortTable
-
-    @classmethod
-    def of(cls, table: pd.DataFrame, able: Capabilities, keywords: Mapping[str, Any]) -> ShortTable:
-        """Return the short table of a method."""
-        table = shortened(table, able.short, keywords)
-        short = cls(table)
-        short.attrs = table.attrs
-        return short
 
     def __getitem__(self, key: Any) -> Any:
         try:
@@ -320,7 +314,7 @@ class Capabilities:
         asked.capabilities = self  # type: ignore[attr-defined]
         return asked
 
-    @property
+    @cached_property
     def laws(self) -> dict[str, str]:
         """Return what the record says of every call."""
         laws = {"quantity": self.quantity, "test": self.test, "interval": self.interval}

@@ -95,9 +95,9 @@ def decided_pairs(found: Tested, pairs: IntArray) -> Rows:
     family_low, family_high = np.where(drawn, limits, family)
     p_stderr = np.where(family_low < family_high, p_stderr, p_stderr * 0.0)  # use Hall's p
     group = np.zeros(own.size, dtype=np.int64)
-    adjusted, least, most = (
-        _in_one_family(p, group, options) for p in (family, family_low, family_high)
-    )
+    adjusted = _in_one_family(family, group, options)
+    least = _in_one_family(family_low, group, options)
+    most = _in_one_family(family_high, group, options)
     if options.n_alike > 1:  # the tests of other groups are not yet known
         least, most = options.n_alike * family_low, options.n_alike * family_high
     # limits that agree with the p-value, and with the adjusted p-value

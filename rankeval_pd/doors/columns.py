@@ -277,12 +277,13 @@ def check_n(n: Any) -> Sizes:
                     " at least 1, or shares of the candidates (floats between 0 and 1), or None"
                     " for every n."
                 )
-    wrong = ["[]"]
-    if len(values):
-        wrong = [size for size in (min(values), max(values)) if not 1 <= size <= _LARGEST]
-    if wrong:
+    smallest, largest = min(values, default="[]"), max(values, default=0)
+    if smallest == "[]" or smallest < 1 or largest > _LARGEST:
+        wrong = smallest
+        if smallest != "[]" and smallest >= 1:
+            wrong = largest
         raise ValueError(
-            f"n={wrong[0]} is no size of a list. Pass whole numbers from 1 to the number of"
+            f"n={wrong} is no size of a list. Pass whole numbers from 1 to the number of"
             " candidates, shares of the candidates between 0 and 1, or None for every n."
         )
     sizes = np.array(values, dtype=np.int64)

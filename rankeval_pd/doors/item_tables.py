@@ -62,10 +62,9 @@ _COUNTED = ("mean", "rouge", "accuracy")  # the second statistic is 1 per item b
 _SCORES = " If the columns contain per-item scores, omit metric to compare the mean scores."
 
 
-def refuse_few(count: int, told: str, what: str, advice: str) -> None:
-    """Raise a ValueError if there are fewer than two."""
-    if count < 2:
-        raise ValueError(f"{told}, but a paired test needs at least two {what}. {advice}")
+def too_few(told: str, what: str, advice: str) -> ValueError:
+    """Return the error for fewer than two systems, items or groups."""
+    return ValueError(f"{told}, but a paired test needs at least two {what}. {advice}")
 
 
 class Metric(NamedTuple):
@@ -262,7 +261,7 @@ def crossed(
     alone = [systems[k] for k in np.flatnonzero(there.sum(axis=1) < 2)]
     if alone:
         advice = "Train twice or more; without seeds=, the test compares only these runs."
-        refuse_few(1, f"seeds: {listed(alone)} has a single training run", "runs", advice)
+        raise too_few(f"seeds: {listed(alone)} has a single training run", "runs", advice)
     result = np.full(there.shape, np.nan)
     result[there] = score(values[there].sum(axis=1))
     if np.isnan(result[there]).any():
@@ -291,8 +290,9 @@ def _check_strata(strata: IntArray, cluster: IntArray | None) -> None:
             )
         drawn, what = pairs[1], "groups"
     sizes = np.bincount(drawn)
-    few = f"strata: {int((sizes < 2).sum())} of {sizes.size} strata have fewer than two {what}"
-    refuse_few(sizes.min(), few, what, "Merge small strata, or omit strata.")
+    if sizes.min() < 2:
+        few = f"strata: {int((sizes < 2).sum())} of {sizes.size} strata have fewer than two {what}"
+        raise too_few(few, what, "Merge small strata, or omit strata.")
 
 
 # --------------- Tables from :func:`rankeval_pd.per_query` as systems scored on items
@@ -516,9 +516,9 @@ class ItemTable(NamedTuple):
         """Check and return the items of one group."""
         values, labels = self.statistics[..., member, :], self.labels[member]
         metric, systems, seeds = self.metric, self.systems, self.beside.seeds
-        present = f"{len(labels)} items {listed(labels[:1])}"
-        advice = "Add items, or omit this group."
-        refuse_few(len(labels), f"data, or a group in data, has {present}", "items", advice)
+        if len(labels) < 2:
+            present = f"data, or a group in data, has {len(labels)} items {listed(labels[:1])}"
+            raise too_few(present, "items", "Add items, or omit this group.")
         trained: BoolArray = np.ones((len(systems), 1), dtype=bool)
         if seeds is None:
             values = values[:, np.newaxis]
@@ -552,7 +552,8 @@ class ItemTable(NamedTuple):
             factors = factors_of(cluster)
             cluster = np.unique(cluster, return_inverse=True)[1]
             levels = min(level.max() + 1 for level in (*factors, cluster))
-            refuse_few(levels, "groups: there is only one group", "groups", "Omit groups.")
+            if levels < 2:
+                raise too_few("groups: there is only one group", "groups", "Omit groups.")
         beside = self.beside._replace(strata=taken_at(self.beside.strata, member))
         items = crossed(values, trained, metric, systems, cluster, beside)
         if len(factors) > 1:
@@ -576,10 +577,11 @@ def read_items(frame: pd.DataFrame, roles: Roles, *, first: bool = False) -> Ite
             f" call data.set_index({roles.seeds!r}, append=True).unstack(); for a long frame, also"
             " pass system=, score= and item=."
         )
-    named = [*(("by", x) for x in by), *(("groups", x) for x in factors)]
-    if roles.strata is not None:
-        named.append(("strata", roles.strata))
-    beside = {name: frame_column(frame, name, role) for role, name in named}
+    strata_names = as_names(roles.strata, frame.columns)
+    beside: dict[Hashable, pd.Series] = {}
+    for role, names in (("by", by), ("groups", factors), ("strata", strata_names)):
+        for name in names:
+            beside[name] = frame_column(frame, name, role)
     columns = system_columns(frame, list(beside), roles)
     named_systems, named_statistics, named_seeds = zip(*columns, strict=True)
     systems, seeds = [*dict.fromkeys(named_systems)], [*dict.fromkeys(named_seeds)]
@@ -596,7 +598,8 @@ def read_items(frame: pd.DataFrame, roles: Roles, *, first: bool = False) -> Ite
     # the items, sorted by label, and their groups
     check_levels(frame.index)
     order = item_order(frame.index)
-    beside = {name: column.iloc[order] for name, column in beside.items()}
+    for name, column in beside.items():
+        beside[name] = column.iloc[order]
     domains = [beside[name] for name in by]
     index = frame.index[order]
     grouped = factors or roles.strata is not None or roles.seeds is not None

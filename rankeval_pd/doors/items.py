@@ -29,7 +29,7 @@ from rankeval_pd.doors.item_tables import (
     check_items,
     item_roles,
     read_items,
-    refuse_few,
+    too_few,
 )
 from rankeval_pd.errors import check_known, listed, progress_bar, refuse_combinations, shown
 from rankeval_pd.roles import check_pair
@@ -100,7 +100,7 @@ def tabulate_items(data: Data, question: ItemQuestion) -> Data:
             parts.append({**rows, **beside, GROUP: group})
             facts.append(of_group)
     if not parts:
-        refuse_few(0, "data has no items", "items", "Add rows.")
+        raise too_few("data has no items", "items", "Add rows.")
     rows, metric = question.finish(concatenated(parts)), table.metric
     most = metric.formula.most
     if not np.isinf(most):  # clip limits to the range of the metric
@@ -140,10 +140,11 @@ def pairs_of_systems(
     systems: list[Hashable], a: Hashable, b: Hashable, baseline: Hashable = None
 ) -> IntArray:
     """Return the numbers of the two systems of each pair: (pair, 2)."""
-    advice = "If a column names the systems, pass system=, score= and item=."
-    refuse_few(len(systems), f"data has the systems {listed(systems)}", "systems", advice)
-    named = [name for name in (b,) if name is not None]
-    check_pair(a, named)
+    if len(systems) < 2:
+        advice = "If a column names the systems, pass system=, score= and item=."
+        raise too_few(f"data has the systems {listed(systems)}", "systems", advice)
+    if b is not None:
+        check_pair(a, [b])
     refuse_combinations({"a": a, "b": b, "baseline": baseline}, _ALONE)
     for role, name in (("a", a), ("b", b), ("baseline", baseline)):
         if name is not None:

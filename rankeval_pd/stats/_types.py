@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -20,10 +20,9 @@ silent_division = partial(np.errstate, divide="ignore", invalid="ignore")
 """A context in which 0/0 is NaN, and any other number / 0 infinite, without a warning."""
 
 
-def at_most(most: int, search: str) -> Iterator[int]:
-    """Yield the steps of a search that ends earlier, and raise an error if it does not."""
-    yield from range(most)
-    raise ArithmeticError(
+def unended(search: str, most: int) -> ArithmeticError:
+    """Return the error for a search that reached the bound of its steps."""
+    return ArithmeticError(
         f"The search for {search} did not end within {most} steps. Look for counts or scores of"
         " extreme size; if there are none, report the call to the authors."
     )

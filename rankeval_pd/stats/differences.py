@@ -16,8 +16,8 @@ from rankeval_pd.stats._types import (
     AnyArray,
     FloatArray,
     IntArray,
-    at_most,
     silent_division,
+    unended,
 )
 from rankeval_pd.stats.distributions import broadcast_floats
 from rankeval_pd.stats.proportions import Limits, clopper_pearson, held_back_t, wilson, z_of
@@ -427,11 +427,13 @@ def accuracy_power(gain: float, differ: float, n: int, tail: float, tails: int) 
     if n <= MOST_ITEMS:
         level = _unconditional_level(n, tail)
     least = np.maximum(np.floor(m / 2.0 - scipy.special.ndtri(level) * np.sqrt(m) / 2.0) - 3.0, 0.0)
-    for _ in at_most(_MOST_COUNTS, "the smallest significant count"):
+    for _ in range(_MOST_COUNTS):
         short = (least <= m) & (_upper(least, m, 0.5) > level)
         if not short.any():
             break
         least += short
+    else:
+        raise unended("the smallest significant count", _MOST_COUNTS)
     better = (1.0 + gain / differ) / 2.0
     rejected = _upper(least, m, better)
     if tails == 2:

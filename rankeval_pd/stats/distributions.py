@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 import numpy as np
 import scipy
 
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, at_most
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, unended
 
 
 def broadcast_floats(*arrays: AnyArray | float) -> Sequence[FloatArray]:
@@ -126,7 +126,7 @@ def series_sum(
         term, total = np.ones_like(a), np.zeros(a.size)
         ratio, denominator = np.empty_like(a), np.empty_like(a)
         uniform = bool((weights == 1.0).all())
-        for _ in at_most(_MOST_TERMS // _STRIDE, "the sum of a series"):
+        for _ in range(_MOST_TERMS // _STRIDE):
             # add the next terms in place to all sums that have not converged
             for _ in range(_STRIDE):
                 if no_a:
@@ -157,6 +157,8 @@ def series_sum(
                 ratio, denominator = ratio[going], denominator[going]
             if not active.size:
                 break
+        else:
+            raise unended("the sum of a series", _MOST_TERMS // _STRIDE)
     return out.reshape(factors.shape[1:])
 
 
@@ -266,13 +268,15 @@ def first_true(
 ) -> FloatArray:
     """Return the smallest integer in [low, high] that satisfies the predicate, or high."""
     low, high = low.copy(), np.maximum(low, high)
-    for _ in at_most(MOST_PROBES, "the first integer of an interval"):
+    for _ in range(MOST_PROBES):
         if not (low < high).any():
             break
         middle = np.floor(0.5 * (low + high))
         result = predicate(middle)
         high = np.where((low < high) & result, middle, high)
         low = np.where((low < high) & ~result, middle + 1.0, low)
+    else:
+        raise unended("the first integer of an interval", MOST_PROBES)
     return high
 
 
@@ -290,7 +294,7 @@ def first_near(
     probe, step = np.clip(np.floor(guess), low, high), 1.0
     undecided = np.arange(low.size)
     below = np.zeros(low.shape, dtype=bool)
-    for _ in at_most(MOST_PROBES, "the integer near a guess"):
+    for _ in range(MOST_PROBES):
         if not undecided.size:
             break
         holds = predicate(probe, undecided)
@@ -307,6 +311,8 @@ def first_near(
             np.minimum(first + step - 1.0, middle),
         )
         step *= 4.0
+    else:
+        raise unended("the integer near a guess", MOST_PROBES)
     return high
 
 
@@ -562,7 +568,7 @@ def _tilt(
     # Newton's method with bisection as a fallback: the derivative is the tilted variance
     low, high, theta = 0.0, np.inf, 0.0
     log_scales, mean, sd = _tilted(theta, laws, times, i)
-    for _ in at_most(_MOST_TILTS, "the tilt of a sum"):
+    for _ in range(_MOST_TILTS):
         near = abs(mean - count) <= max(_TILT_TOLERANCE * sd, _TILT_TOLERANCE)
         if near or (theta == 0.0 and mean >= count):
             break
@@ -579,6 +585,8 @@ def _tilt(
         if low < newton < most:
             theta = newton
         log_scales, mean, sd = _tilted(theta, laws, times, i)
+    else:
+        raise unended("the tilt of a sum", _MOST_TILTS)
     return theta, log_scales
 
 

@@ -455,7 +455,10 @@ class Draws:
             return self._binary_lattices(which)
         values = self.items.drawn if drawn else self.items.statistics
         values = self.items.sign * values[..., 0]
-        return [lattice(values[a] - values[b]) for a, b in self.pairs[which]]
+        found = []
+        for a, b in self.pairs[which]:
+            found.append(lattice(values[a] - values[b]))
+        return found
 
     def _binary_lattices(self, which: IntArray) -> list[Lattice | None]:
         up, down = better_counts(self.items, self.pairs[which])

@@ -325,12 +325,20 @@ class WholeColumns:
         weights are 0 or 1 and packed eight to a byte, (resample, byte), and ``places`` contains the
         bit position of each item.
         """
-        listed, rows = self._listed, len(weights)
+        rows = len(weights)
         # row 0 is always 0, for pieces that are all 0
-        result = np.zeros((len(listed) + 1, rows))
-        if places is not None and self._tabled(rows, places):
+        result = np.zeros((len(self._listed) + 1, rows))
+        few = self._listed.size <= _TABLED_PIECES and rows >= len(_SUBSETS)
+        if few and places is not None and np.array_equal(places, np.arange(self._listed.shape[1])):
             result[1:] = self._subset_sums(weights).T
-            return self._placed(result)
+        else:
+            self._add_products(result[1:], weights, places)
+        result *= 2.0**self.shift
+        return np.asarray(np.moveaxis(result[self._place], 1, 2))
+
+    def _add_products(self, result: FloatArray, weights: AnyArray, places: IntArray | None) -> None:
+        """Add the sums of ``_listed``, (row, resample), as products of matrices."""
+        listed, rows = self._listed, len(weights)
         step = max(8, _WEIGHTS_AT_ONCE // max(rows, 1) // 8 * 8)
         for start in range(0, listed.shape[1], step):
             pieces = listed[:, start : start + step]
@@ -345,18 +353,7 @@ class WholeColumns:
                 height = max(rows, 1)
             for first in range(0, rows, height):
                 block = own[first : first + height].astype(self.dtype, copy=False)
-                result[1:, first : first + height] += pieces @ block.T
-        return self._placed(result)
-
-    def _placed(self, result: FloatArray) -> FloatArray:
-        """Return the sums of ``_listed``, (row, resample), as (level, resample, column)."""
-        result *= 2.0**self.shift
-        return np.asarray(np.moveaxis(result[self._place], 1, 2))
-
-    def _tabled(self, rows: int, places: IntArray) -> bool:
-        """Return whether a table is faster than a product, for many subsets of the first items."""
-        few = self._listed.size <= _TABLED_PIECES and rows >= len(_SUBSETS)
-        return few and np.array_equal(places, np.arange(self._listed.shape[1]))
+                result[:, first : first + height] += pieces @ block.T
 
     @cached_property
     def _tables(self) -> FloatArray:
@@ -367,7 +364,10 @@ class WholeColumns:
         return np.asarray(np.matmul(_SUBSETS.astype(self.dtype), filled.reshape(-1, 8, rows)))
 
     def _subset_sums(self, packed: AnyArray) -> FloatArray:
-        """Return the sums of ``_listed`` over packed subsets, (resample, row)."""
+        """Return the sums of ``_listed`` over packed subsets, (resample, row).
+
+        For many subsets of few items, a table is faster than a product.
+        """
         result = np.zeros((len(packed), len(self._listed)), dtype=self.dtype)
         # bytes and bits after the last item belong to other blocks; the table has zeros for them
         for table, octets in zip(self._tables, packed.T, strict=False):

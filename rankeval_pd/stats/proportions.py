@@ -16,8 +16,8 @@ from rankeval_pd.stats._types import (
     BoolArray,
     FloatArray,
     IntArray,
-    at_most,
     silent_division,
+    unended,
 )
 from rankeval_pd.stats.distributions import broadcast_floats
 
@@ -146,7 +146,7 @@ def beta_logits(tp: FloatArray, fp: FloatArray, wanted: BetaTail) -> FloatArray:
     active = np.flatnonzero(np.isfinite(x))
     a, b = a[active], b[active]
     log_beta = scipy.special.betaln(a, b)
-    for _ in at_most(_MOST_STEPS, "a beta quantile"):
+    for _ in range(_MOST_STEPS):
         now = x[active]
         p, q = scipy.special.expit(now), scipy.special.expit(-now)
         area = np.asarray(at_zero(a, b, p), dtype=float)
@@ -181,6 +181,8 @@ def beta_logits(tp: FloatArray, fp: FloatArray, wanted: BetaTail) -> FloatArray:
         if not going.any():
             break
         active, a, b, log_beta = active[going], a[going], b[going], log_beta[going]
+    else:
+        raise unended("a beta quantile", _MOST_STEPS)
     return x
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
-from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray, at_most, silent_division
+from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray, silent_division, unended
 from rankeval_pd.stats.distributions import (
     MOST_PROBES,
     Finite,
@@ -119,7 +119,7 @@ def _critical_search(
     z = -scipy.special.ndtri_exp(np.minimum(log_p, -1e-6))
     guess = np.round(n * population.prior + z * np.sqrt(variance) + 0.5)
     at, step = np.clip(guess, low, highest), 1.0
-    for _ in at_most(MOST_PROBES, "a critical count"):
+    for _ in range(MOST_PROBES):
         active = low < high
         if not active.any():
             break
@@ -134,6 +134,8 @@ def _critical_search(
             rare, np.maximum(half, above - step), np.minimum(half, below + step - 1.0)
         )
         step *= 4.0
+    else:
+        raise unended("a critical count", MOST_PROBES)
     there, under = population.tails(high, n), population.tails(high - 1.0, n)
     with np.errstate(over="ignore"):  # infinite for p below the smallest float
         in_p = [np.exp(x - log_p) for x in (there.ge, under.pmf, there.pmf)]
@@ -200,7 +202,7 @@ def _root(p: float, n: FloatArray, prior: FloatArray) -> FloatArray:
     at_other = log_betainc(other + 1.0, n - other, prior) - target
     result = np.empty_like(n)
     active = np.arange(n.size)
-    for _ in at_most(_MOST_SECANTS, "a root between counts"):
+    for _ in range(_MOST_SECANTS):
         if not active.size:
             break
         at_x = log_betainc(x + 1.0, n - x, prior) - target
@@ -220,6 +222,8 @@ def _root(p: float, n: FloatArray, prior: FloatArray) -> FloatArray:
         active, n, sd, low, high = active[keep], n[keep], sd[keep], low[keep], high[keep]
         prior = prior[keep]
         other, at_other, x = x[keep], at_x[keep], new[keep]
+    else:
+        raise unended("a root between counts", _MOST_SECANTS)
     return result
 
 
@@ -396,13 +400,15 @@ def simultaneous_p_values(
         places = np.unique(np.searchsorted(ordered, [*levels, ordered[-1]]))
         values = at(rest[places])
         for alpha in _ALPHAS:  # bisect until all p-values up to alpha are known individually
-            for _ in at_most(_MOST_PLACES, "the p-values around a level"):
+            for _ in range(_MOST_PLACES):
                 right = int(np.searchsorted(values, alpha * (1.0 + 1e-12), "right"))
                 if right in (0, places.size) or places[right] - places[right - 1] < 2:
                     break
                 place = np.array([(places[right - 1] + places[right]) // 2])
                 values = np.insert(values, right, at(rest[place]))
                 places = np.insert(places, right, place)
+            else:
+                raise unended("the p-values around a level", _MOST_PLACES)
         result[rest] = values[np.searchsorted(places, first)]
         result[few] = np.minimum(result[few], result[rest[0]])
     return np.maximum(result, np.exp(log_p))

@@ -16,8 +16,8 @@ from rankeval_pd.stats._types import (
     BoolArray,
     FloatArray,
     IntArray,
-    at_most,
     silent_division,
+    unended,
 )
 from rankeval_pd.stats.bands import critical_value
 from rankeval_pd.stats.bootstrap import MOST_POINTS, SignedSum
@@ -584,7 +584,7 @@ def walsh_average(ordered: FloatArray, which: int) -> float:
     if below >= which:
         return low
     halve, least = False, _EQUAL**2 * max(abs(low), abs(high))  # near 0, no distance is relative
-    for _ in at_most(_MOST_PARTS, "a Walsh average"):
+    for _ in range(_MOST_PARTS):
         wide = high - low > max(_EQUAL * max(abs(low), abs(high)), least)
         if not wide or reached - below <= 4 * n:
             break
@@ -597,6 +597,8 @@ def walsh_average(ordered: FloatArray, which: int) -> float:
             high, reached = middle, count
         else:
             low, below = middle, count
+    else:
+        raise unended("a Walsh average", _MOST_PARTS)
     start, stop = _partners(ordered, low), _partners(ordered, high)
     if reached - below > 4 * n:  # many equal means
         there = start < stop

@@ -28,7 +28,6 @@ from rankeval_pd.stats import (
     ranks,
     two_by_two,
 )
-from rankeval_pd.stats._types import at_most
 from rankeval_pd.stats.item_gains import _Law
 from rankeval_pd.stats.random_model import Finite, Infinite
 
@@ -297,9 +296,11 @@ def test_every_loop_is_listed_and_the_bounds_of_counted_loops_have_names():
     found = _found()
     assert {name for name, _ in found} == {*FINITE, *WALKS}
     assert not {*FINITE} & {*WALKS}
-    for call in [loop.iter for _, loop in found if isinstance(loop, ast.For)]:
-        assert ast.unparse(call.func) in ("range", "at_most")
-        assert not [x for x in ast.walk(call.args[0]) if isinstance(x, ast.Constant)]
+    for loop in [loop for _, loop in found if isinstance(loop, ast.For)]:
+        assert ast.unparse(loop.iter.func) == "range"
+        assert not [x for x in ast.walk(loop.iter.args[0]) if isinstance(x, ast.Constant)]
+        if [x for x in loop.body for x in ast.walk(x) if isinstance(x, ast.Break)]:
+            assert "raise unended" in ast.unparse(loop.orelse)
 
 
 @pytest.mark.parametrize(("walk", "low", "high"), dict.fromkeys(WALKS.values()))
@@ -312,6 +313,7 @@ def test_a_search_ends_soon(walk, low, high):
     assert time.process_time() - begin < 2.0
 
 
-def test_a_search_beyond_its_bound_is_an_error():
-    with pytest.raises(ArithmeticError, match=r"search for a root did not end within 3 steps"):
-        list(at_most(3, "a root"))
+def test_a_search_beyond_its_bound_is_an_error(monkeypatch):
+    monkeypatch.setattr("rankeval_pd.stats.proportions._MOST_STEPS", 1)
+    with pytest.raises(ArithmeticError, match=r"a beta quantile did not end within 1 steps"):
+        rankeval_pd.precision_interval(3, 1_000, ci="exact")
