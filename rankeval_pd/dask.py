@@ -26,7 +26,7 @@ from rankeval_pd.errors import (
     listed,
     refuse_combinations,
 )
-from rankeval_pd.options import as_asked, can, declared, session_defaults, with_order
+from rankeval_pd.options import Capabilities, as_asked, can, declared, leaving, session_defaults
 from rankeval_pd.overview import SYNONYMS, not_there
 from rankeval_pd.registration import register_with_dask
 from rankeval_pd.roles import SCORED, RankingRoles, Roles
@@ -200,8 +200,9 @@ def _answer_of_head(
     else:
         reading = {role: x for role, x in reading.items() if role not in SCORED}
         head = dask.collect_head(ddf, Roles.of(reading), scored=False)
-    table: pd.DataFrame = question(head, **options, **_roles_of_head(head, reading))
-    return with_order(table, ddf, roles)
+    table = question(head, **options, **_roles_of_head(head, reading))
+    whole: pd.DataFrame = leaving(table, Capabilities(), roles, ddf, details=True)
+    return whole
 
 
 def _longest(ddf: Any, n: Any, method: str) -> int:

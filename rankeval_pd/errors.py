@@ -470,13 +470,11 @@ def check_number(argument: str, value: object) -> float:
 _LARGEST_PHI = 1e6  # with a larger overdispersion, lists contain no information
 
 
-def check_margin(margin: object, **undefined: bool) -> float | None:
-    """Return the equivalence margin, either None or a finite number above 0.
+def check_margin(margin: object, **undefined: bool) -> float:
+    """Return the equivalence margin, a finite number above 0.
 
     ``undefined`` maps each option that rules out an equivalence test to whether the option is set.
     """
-    if margin is None:
-        return None
     value = check_number("margin", margin)
     if not value > 0.0:
         raise ValueError(

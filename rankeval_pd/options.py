@@ -175,7 +175,7 @@ def with_options(
         result.attrs = record(result.attrs, function.__name__, able.laws, keywords)
         if inside is not None:
             return result
-        return _leaving(result, able, keywords, data, details=choices["details"])
+        return leaving(result, able, keywords, data, details=choices["details"])
 
     asked.filled = filled  # type: ignore[attr-defined]
     return asked  # type: ignore[return-value]
@@ -194,21 +194,19 @@ def in_wide_form(args: Any, keywords: dict[str, Any]) -> tuple[Any, dict[str, An
     return (data, *args[1:]), keywords
 
 
-def _leaving(
+def leaving(
     result: Any, able: Capabilities, keywords: Mapping[str, Any], data: Any, *, details: bool
 ) -> Any:
-    """Return the short table unless all columns are wanted."""
+    """Return the short table unless all columns are wanted.
+
+    The attrs list all measures, so that each measure keeps its color in partial tables.
+    """
     if isinstance(result, xr.Dataset):  # Zarr and netCDF 3 change the order of variables
         result.attrs["columns"] = json.dumps([*result.variables], default=str)
     elif able.short and not details:
         attrs = result.attrs
         result = ShortTable(shortened(result, able.short, keywords))
         result.attrs = attrs
-    return with_order(result, data, keywords)
-
-
-def with_order(result: Table, data: Any, keywords: Mapping[str, Any]) -> Table:
-    """Record all measures, so that each measure keeps its color in partial tables."""
     data = getattr(data, "_meta", data)  # the template of a Dask DataFrame
     result.attrs.pop("order", None)
     some = "measure_a" in result or ("measure" in result and keywords.get("measures") is not None)
@@ -226,7 +224,7 @@ def as_asked(
     able = can(question)
     result.attrs = record(result.attrs, question.__name__, able.laws, keywords)
     details = settings(keywords.get("details"))["details"]
-    table: pd.DataFrame = _leaving(result, able, keywords, data, details=details)
+    table: pd.DataFrame = leaving(result, able, keywords, data, details=details)
     return table
 
 

@@ -338,8 +338,8 @@ class Roles:
     def seed(self) -> int:
         """Return the seed of the tie key: ``rng`` if it is an int, otherwise 0."""
         rng = self.rng
-        if rng is None or isinstance(rng, np.random.Generator):
-            return 0
+        if rng is None or rng is Roles.rng or isinstance(rng, np.random.Generator):
+            return 0  # also by default
         return check_count("rng", rng, least=0)
 
     @property

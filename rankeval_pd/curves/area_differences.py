@@ -141,6 +141,8 @@ def compare_area(
             "test='delong' with groups: DeLong's test assumes independent candidates. Omit test to"
             " use a t test with the variance between groups."
         )
+    if margin is not None:
+        margin = check_margin(margin)
     how = AreaOptions(
         kind=kind,
         test=test,
@@ -149,7 +151,7 @@ def compare_area(
         alpha=round(1.0 - level, 12),
         adjust=adjust,
         adjust_over=adjust_over,
-        margin=check_margin(margin),
+        margin=margin,
     )
     noted: dict[str, Any] = {"kind": kind, "test": test, "adjust": adjust}
     if adjust is not None:

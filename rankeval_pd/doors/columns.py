@@ -267,9 +267,15 @@ def check_n(n: Any) -> Sizes:
         isinstance(n, np.ndarray) and n.ndim == 1 and n.dtype.kind in "iu"
     ):
         values = as_list(n)
-        shares = [x for x in values if isinstance(x, float | np.floating) and 0.0 < x < 1.0]
-        if shares and len(shares) == len(values):
-            return Shares(np.array(list(dict.fromkeys(map(float, shares)))))
+        shares: dict[float, None] = {}
+        whole = []
+        for value in values:
+            if isinstance(value, float | np.floating) and 0.0 < value < 1.0:
+                shares[float(value)] = None
+            else:
+                whole.append(value)
+        if shares and not whole:
+            return Shares(np.array(list(shares)))
         for value in values:
             if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
                 raise TypeError(
@@ -277,11 +283,13 @@ def check_n(n: Any) -> Sizes:
                     " at least 1, or shares of the candidates (floats between 0 and 1), or None"
                     " for every n."
                 )
-    smallest, largest = min(values, default="[]"), max(values, default=0)
-    if smallest == "[]" or smallest < 1 or largest > _LARGEST:
-        wrong = smallest
-        if smallest != "[]" and smallest >= 1:
+    smallest, largest = min(values, default=0), max(values, default=0)
+    if smallest < 1 or largest > _LARGEST:
+        wrong: object = smallest
+        if smallest >= 1:
             wrong = largest
+        if not len(values):
+            wrong = "[]"
         raise ValueError(
             f"n={wrong} is no size of a list. Pass whole numbers from 1 to the number of"
             " candidates, shares of the candidates between 0 and 1, or None for every n."

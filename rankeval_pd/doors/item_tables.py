@@ -600,7 +600,7 @@ def read_items(frame: pd.DataFrame, roles: Roles, *, first: bool = False) -> Ite
     order = item_order(frame.index)
     for name, column in beside.items():
         beside[name] = column.iloc[order]
-    domains = [beside[name] for name in by]
+    domains = list(beside.values())[: len(by)]
     index = frame.index[order]
     grouped = factors or roles.strata is not None or roles.seeds is not None
     if not (grouped or index.is_unique or index.names == [None]):
@@ -638,7 +638,7 @@ def read_items(frame: pd.DataFrame, roles: Roles, *, first: bool = False) -> Ite
         labels = seeds
     design = ItemDesign(cluster, strata, labels, roles)
     keys, number = group_numbers(domains, by, len(frame))
-    members = [np.flatnonzero(number == group) for group in range(len(keys))]
+    members = np.split(np.argsort(number, kind="stable"), np.cumsum(np.bincount(number))[:-1])
     plain = frame.columns.nlevels == 1 and frame.columns.name != "system"
     if first and roles.measures is None and plain:
         groups = {}

@@ -447,6 +447,8 @@ def compare(
         "ties": means or None,
     }
     errors.refuse_combinations(passed, _REFUSED)
+    if margin is not None:
+        margin = errors.check_margin(margin, **{"n=None": n is None and not clustered})
     how = Comparison.of_options(
         a=a,
         b=b,
@@ -460,7 +462,7 @@ def compare(
         adjust=adjust,
         adjust_over=adjust_over,
         n_resamples=n_resamples,
-        margin=errors.check_margin(margin, **{"n=None": n is None and not clustered}),
+        margin=margin,
     )
     if combine or average is not None:
         errors.check_choice("adjust", adjust, (None, *stats.ADJUSTMENTS))

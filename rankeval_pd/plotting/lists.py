@@ -76,33 +76,28 @@ _JOINT = "simultaneous confidence band, valid jointly at all n"
 _BELOW = 0.08  # fraction of the height below the baseline
 
 
-def _with_band(
+def _simultaneous_band(
     data: Data,
-    n: ListSizes = None,
+    table: Any,
     *,
     level: float = 0.95,
     simultaneous: bool = True,
     n_resamples: int = 1000,
     highlight: Any = None,
     **asked: Any,
-) -> tuple[Any, Any]:
-    """Return the precision of lists, and for a single name a simultaneous band."""
-    with one_reading():
-        sizes, roles = seen_of(data, n, asked), roles_in(asked)
-        table = nbest_precision(data, sizes, level=level, **asked)
-        names = dict.fromkeys(np.asarray(table["measure"]).tolist())
-        count = len(Look(highlight=highlight).highlighted or names)
-        band = None
-        single = count == 1 and np.unique(table["n"]).size > SPARSE
-        if simultaneous and single and Roles.of(roles).ties in CUTTING:
-            with hushed():  # the caption contains the warning about a narrow band
-                band = precision_band(
-                    data, shown(table), level=level, n_resamples=n_resamples, **roles
-                )
-    return table, band
+) -> Any:
+    """Return a simultaneous band for the precision of lists, if there is a single name."""
+    roles = roles_in(asked)
+    names = dict.fromkeys(np.asarray(table["measure"]).tolist())
+    count = len(Look(highlight=highlight).highlighted or names)
+    single = count == 1 and np.unique(table["n"]).size > SPARSE
+    if not simultaneous or not single or Roles.of(roles).ties not in CUTTING:
+        return None
+    with hushed():  # the caption contains the warning about a narrow band
+        return precision_band(data, shown(table), level=level, n_resamples=n_resamples, **roles)
 
 
-@plot_of(nbest_precision, "measure n precision lift ci_low ci_high", tables=_with_band)
+@plot_of(nbest_precision, "measure n precision lift ci_low ci_high", added=_simultaneous_band)
 def precision(
     canvas: Canvas,
     table: pd.DataFrame,

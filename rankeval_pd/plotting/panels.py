@@ -31,6 +31,7 @@ from rankeval_pd.options import (
     Capabilities,
     as_written,
     in_wide_form,
+    one_reading,
     settings,
     with_meanings,
 )
@@ -431,6 +432,9 @@ class Plot:
     needed: str  #: the columns of the method's table
     #: makes the table and those beside it from data, if there are some; its keywords are options
     tables: Callable[..., Any] | None = None
+    #: makes a table beside that of the method, which then gets the visible list sizes by default;
+    #: takes the data, the method's table, and keywords, which are options
+    added: Callable[..., Any] | None = None
     prepared: Callable[[Any], pd.DataFrame] | None = None  #: changes the table before it is drawn
     made_by: str = ""  #: another function that makes the table
     #: whether ``draw`` makes its own panels, and takes the Axes and the look instead of a canvas
@@ -462,12 +466,13 @@ class Plot:
 
     @cached_property
     def asked(self) -> dict[str, inspect.Parameter]:
-        """The arguments for data: those of the method, and the options of ``tables``."""
+        """The arguments for data: those of the method, and of the functions for more tables."""
         asked = dict(inspect.signature(self.method).parameters)
-        if self.tables is not None:
-            for name, p in inspect.signature(self.tables).parameters.items():
+        for function in filter(None, (self.tables, self.added)):
+            for name, p in inspect.signature(function).parameters.items():
                 if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) and name not in LOOK:
                     asked[name] = p
+        asked.pop("table", None)
         return asked
 
     def signature(self) -> inspect.Signature:
@@ -526,22 +531,28 @@ class Plot:
         ax, look, options = looks(options)
         return self.panels([table, *beside], options, ax, look)
 
-    def of_data(self, data: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Any:
-        """Draw the tables that the method makes from data."""
+    def parted(
+        self, data: Any, options: Mapping[str, Any]
+    ) -> tuple[Any, Look_of_look, dict[str, Any]]:
+        """Return the Axes and the look, and the options for data."""
         for name in {*self.beside} & {*options} - {*self.asked}:
             raise TypeError(
                 f"{name}={shown_text(options[name])} stands beside a table. Pass it with the result"
                 f" of {self.maker}, or omit it."
             )
         ax, look, asked = looks(options)
-        if self.tables is not None and "highlight" in inspect.signature(self.tables).parameters:
+        if self.added is not None:
             asked["highlight"] = look.highlight
-        look = replace(look, order=measures_of(data, asked))
-        options = {name: asked.pop(name) for name in self.options if name in asked}
-        tables = (self.tables or self.method)(data, *args, **asked)
-        if not isinstance(tables, tuple):
-            tables = (tables,)
-        return self.panels(tables, options, ax, look)
+        return ax, replace(look, order=measures_of(data, asked)), asked
+
+    def for_method(
+        self, data: Any, args: Sequence[Any], asked: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Return the keywords for the method without those of ``added``, at visible list sizes."""
+        takes = [*inspect.signature(self.method).parameters][1:]
+        given = {**dict(zip(takes, args, strict=False)), **asked}
+        given["n"] = seen_of(data, given.get("n"), asked)
+        return {name: given[name] for name in takes if name in given}
 
     def panels(
         self, tables: Sequence[Any], options: Mapping[str, Any], ax: Any, look: Look_of_look
@@ -639,7 +650,17 @@ def plot_of(
                         options.setdefault(name, choices[name])
                 if made:
                     return plot.of_table(data, others, options)
-                return plot.of_data(data, others, options)
+                ax, look, asked = plot.parted(data, options)
+                own = {name: asked.pop(name) for name in plot.options if name in asked}
+                if plot.added is None:
+                    tables = (plot.tables or plot.method)(data, *others, **asked)
+                else:
+                    with one_reading():
+                        table = plot.method(data, **plot.for_method(data, others, asked))
+                        tables = (table, plot.added(data, table, **asked))
+                if not isinstance(tables, tuple):
+                    tables = (tables,)
+                return plot.panels(tables, own, ax, look)
 
         signature = plot.signature()
         parameters = signature.parameters

@@ -673,12 +673,14 @@ def paired_bootstrap(
             f"adjust={adjust!r} with event={event!r}: max-t draws random signs. Omit event, or pass"
             " adjust='holm'."
         )
+    if margin is not None:
+        margin = check_margin(margin)
     plan = PairPlan(
         options=options,
         roles=roles,
         kernel=bootstrapped_pairs,
         named=("event", "ci", *_NAMED),
-        more={"margin": check_margin(margin)},
+        more={"margin": margin},
         adjust_over=adjust_over,
         a=a,
         b=b,
