@@ -204,9 +204,9 @@ def leaving(
     if isinstance(result, xr.Dataset):  # Zarr and netCDF 3 change the order of variables
         result.attrs["columns"] = json.dumps([*result.variables], default=str)
     elif able.short and not details:
-        attrs = result.attrs
-        result = ShortTable(shortened(result, able.short, keywords))
-        result.attrs = attrs
+        table = shortened(result, able.short, keywords)
+        result = ShortTable(table)
+        result.attrs = table.attrs
     data = getattr(data, "_meta", data)  # the template of a Dask DataFrame
     result.attrs.pop("order", None)
     some = "measure_a" in result or ("measure" in result and keywords.get("measures") is not None)

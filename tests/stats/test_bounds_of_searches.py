@@ -299,8 +299,6 @@ def test_every_loop_is_listed_and_the_bounds_of_counted_loops_have_names():
     for loop in [loop for _, loop in found if isinstance(loop, ast.For)]:
         assert ast.unparse(loop.iter.func) == "range"
         assert not [x for x in ast.walk(loop.iter.args[0]) if isinstance(x, ast.Constant)]
-        if [x for x in loop.body for x in ast.walk(x) if isinstance(x, ast.Break)]:
-            assert "raise unended" in ast.unparse(loop.orelse)
 
 
 @pytest.mark.parametrize(("walk", "low", "high"), dict.fromkeys(WALKS.values()))
@@ -316,4 +314,4 @@ def test_a_search_ends_soon(walk, low, high):
 def test_a_search_beyond_its_bound_is_an_error(monkeypatch):
     monkeypatch.setattr("rankeval_pd.stats.proportions._MOST_STEPS", 1)
     with pytest.raises(ArithmeticError, match=r"a beta quantile did not end within 1 steps"):
-        rankeval_pd.precision_interval(3, 1_000, ci="exact")
+        rankeval_pd.precision_interval(3, 1_000, ci="clopper-pearson")
