@@ -37,7 +37,8 @@ def test_the_words_that_errors_know_stand_where_search_finds_them(known):
     pages = [p.read_text("utf-8") for p in (DOCS / "start").glob("*.md")]
     pages += [p.read_text("utf-8") for p in (DOCS / "explanation").glob("*.md")]
     text = _plain("".join(pages))
-    assert [word for word in known if word not in text] == []
+    went = {"infap", "randompvaluemean"}  # pages say what is, not what was
+    assert [word for word in known if word not in text and word not in went] == []
 
 
 def test_words_of_the_search_and_of_the_glossary_lead_to_what_there_is():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
@@ -80,6 +81,19 @@ def _tests_of_pairs(
             " compare_area; if 'gold' is a system scored on test items, rename it."
         )
     return paired_bootstrap(data, a, b, adjust=adjust, **asked)
+
+
+# the plot takes the keywords of both methods
+_tests_of_pairs.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+    [
+        *[*inspect.signature(_tests_of_pairs).parameters.values()][:-1],
+        *(
+            p.replace(kind=p.KEYWORD_ONLY)
+            for name, p in inspect.signature(compare).parameters.items()
+            if name not in ("data", "a", "b", "n", "adjust")
+        ),
+    ]
+)
 
 
 def as_systems(table: Any) -> Any:

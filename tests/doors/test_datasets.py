@@ -14,7 +14,10 @@ import xarray as xr
 import rankeval_pd
 
 CUTS = {"a": [0, 2, 4], "b": 1, "c": [0.25, -0.3]}
-SETS = {"a": "a", "b": "b", "threshold": {"a": [1, 3], "b": [-1, -3]}, "lower_is_better": "b"}
+SETS = {
+    "a": "a", "b": "b", "thresholds": {"a": [1, 3], "b": [-1, -3]}, "lower_is_better": "b",
+}  # fmt: skip
+LISTS = {"adjust": "holm", "n": [9, 4]}
 
 
 def assert_same(found: pd.DataFrame, wanted: pd.DataFrame, **options: Any) -> None:
@@ -48,13 +51,13 @@ def _refused(*_args, **_how):
 # ------------------------------------------------------------------ the frame that a Dataset equals
 
 
-@pytest.mark.parametrize("keywords", [SETS, {"adjust": "holm", "n": [9, 4]}])
-def test_a_comparison_in_a_dataset_has_the_dtypes_and_facts_of_the_frame_s(frame, keywords):
+@pytest.mark.parametrize(("method", "keywords"), [("compare_thresholds", SETS), ("compare", LISTS)])
+def test_a_comparison_in_a_dataset_has_the_dtypes_and_facts_of_the_frame_s(frame, method, keywords):
     """That all methods have the numbers is walked in test_properties.py."""
     frame = frame.assign(b=-frame["a"].sample(frac=1, random_state=3).to_numpy())
     ds = xr.Dataset.from_dataframe(frame)
-    wanted = frame.rankeval.compare(**keywords)
-    found = ds.rankeval.compare(**keywords)
+    wanted = getattr(frame.rankeval, method)(**keywords)
+    found = getattr(ds.rankeval, method)(**keywords)
     assert isinstance(found, xr.Dataset)
     table = as_table(found, list(wanted.columns))
     assert_same(table, wanted, check_dtype=False)

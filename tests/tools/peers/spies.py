@@ -138,7 +138,7 @@ def of_ndcg(given: dict[str, Any]) -> Any:
     name = "nDCG" if given["k"] is None else f"nDCG@{given['k']}"
     roles = {"by": "query", "measures": "s"}
     found = data.rankeval.per_query(
-        [name], ties="expected" if tied else "shared", min_grade=1e-300, **roles
+        [name], ties="expected" if tied else "trec", min_grade=1e-300, **roles
     )
     return given["result"], found["value"].mean()
 
