@@ -164,7 +164,7 @@ def _cell_grid(frame: pd.DataFrame, attrs: Attrs, unit_in: UnitIn, *, stars: boo
         estimate = "difference"
     labels = _labels(frame[names].drop_duplicates())
     columns: list[list[Cell]] = []
-    unit = None
+    unit, part, marks = None, frame, _marks(frame, p, stars=stars)
     for values, part in parts:
         part = part.set_axis(_labels(part[names])).reindex(labels)
         if against_base:  # there is no difference between the baseline and itself

@@ -127,7 +127,8 @@ def significant_ranges(
         )
     table = below_door(answer)
     result = _significant_runs(tables.keys_apart(table, RANGE_COLUMNS, len(_groups(table))))
-    result.attrs = dict(table.attrs)
+    intervals = ("ci", "level", "target")  # a range has none
+    result.attrs = {name: x for name, x in table.attrs.items() if name not in intervals}
     return above_door(result, data)
 
 

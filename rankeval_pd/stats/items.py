@@ -368,11 +368,11 @@ class WholeColumns:
 
         For many subsets of few items, a table is faster than a product.
         """
-        result = np.zeros((len(packed), len(self._listed)), dtype=self.dtype)
+        result: Any = np.zeros((len(packed), len(self._listed)), dtype=self.dtype)
         # bytes and bits after the last item belong to other blocks; the table has zeros for them
         for table, octets in zip(self._tables, packed.T, strict=False):
             result += table.take(octets, axis=0)
-        return result
+        return np.asarray(result)
 
     def floats(self, sums: FloatArray) -> FloatArray:
         """Combine sums of pieces (level, ..., column) into weighted sums (..., column)."""

@@ -11,7 +11,14 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from rankeval_pd import stats
-from rankeval_pd.errors import check_count, check_number, check_numbers, check_shapes, check_share
+from rankeval_pd.errors import (
+    check_count,
+    check_number,
+    check_numbers,
+    check_shapes,
+    check_share,
+    shown,
+)
 from rankeval_pd.options import with_options
 from rankeval_pd.roles import Alternative as Alternative_of_roles
 from rankeval_pd.stats import AnyArray, IntArray, reaching
@@ -312,8 +319,14 @@ def _check_gain(gain: ArrayLike, gain_se: Any) -> None:
 
 def _planned(plans: AnyArray, name: str, new: Any) -> Any:
     """Check and return the planned numbers of items or seeds, by default the current numbers."""
+    current = np.reshape([getattr(plan, name) for plan in plans.flat], plans.shape)
     if new is None:
-        return np.reshape([getattr(plan, name) for plan in plans.flat], plans.shape)
+        return current
+    if (current < _LEAST[name]).any():
+        raise ValueError(
+            f"{name}={shown(new)}, but gain_se has no variance between seeds. Omit {name}, or pass"
+            " a row of a table made with seeds=, or a mapping with gain_se_seeds and n_seeds."
+        )
     check_numbers(name, new, _LEAST[name], above=name == "n_items")
     return new
 

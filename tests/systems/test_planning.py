@@ -128,6 +128,7 @@ def test_a_plan_that_no_study_fulfils_is_refused():
          r"with 400 items, no number of seeds is sufficient. Add items; needed_items"),
         (lambda: rankeval_pd.needed_seeds(0.1, 0.025, 400), "variance between seeds is missing"),
         (lambda: rankeval_pd.detectable_gain(PILOT, n_seeds=1), "n_seeds=1: pass"),
+        (lambda: rankeval_pd.detectable_gain(0.1, 9, n_seeds=4), "no variance between seeds"),
         (lambda: rankeval_pd.detectable_gain(pd.Series({"gain": 1.0})), "details=True"),
         (lambda: rankeval_pd.needed_items(0.1, PILOT, 9), "a row or table"),
         (lambda: rankeval_pd.detectable_gain(0.3, 1000, power=80), "power=80 is outside"),

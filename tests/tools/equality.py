@@ -124,6 +124,22 @@ EXCEPTIONS: dict[str, str] = {
         "the rows of a Dataset have the columns of the frame that it equals"
     ),
     r"crossovers .*attrs\.'contiguous': gone": "runs have at least two sizes",
+    r"^compare_thresholds ": "the sets of compare(threshold=) have their own method",
+    r"^(detectable_gain|needed_items) .*: dict .* became (float|int) ": (
+        "with a row or a mapping, n_items and n_seeds are the planned numbers"
+    ),
+    r"significant_ranges .*attrs\.'(ci|level|target)'.*(: gone| became )": "ranges have none",
+    r"significant_ranges \[batches\] .*(columns|index\.name): .*annotator": (
+        "annotators stand before groups, as in the frame"
+    ),
+    r"'tied_for_best'.* np\.True_ became np\.False_": "without a list, nothing is tied for best",
+    r"'ci_high'\.values.*float64\(0\.99999999\d+\) became np\.float64\(1\.0\)": (
+        "upper limits of proportions near 1 had not converged"
+    ),
+    r"\[odd\] .*values\[.*\]: .* became ": "a cell without rows is empty, as in the frame",
+    r"random_test .*: str .* became dict .*ties='(worst|best|expected)'": (
+        "random_test has the ties that all methods have"
+    ),
     r"\.message: .* became .*ties='\w+' is supported only by nbest_precision and the curves": (
         "random_test has the ties that all methods have"
     ),
