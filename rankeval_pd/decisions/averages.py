@@ -87,8 +87,10 @@ def over_groups(
     return GroupAverage(means.value, clusters.t_test(means, alternative), means.n, means.se)
 
 
-def average_lists(lists: Rows, n_groups: int, *, average: str, level: float) -> Rows:
-    """Average n-best lists over groups, at each n."""
+def average_lists(
+    lists: Rows, n_groups: int, *, average: str, level: float, of: str = "precision"
+) -> Rows:
+    """Average n-best lists over groups, at each n, with limits ``of`` one of the rates."""
     cells = GroupCells.of(lists, n_groups)
     names = ("precision", "recall", "lift", "tp", "positive", "total", "drawn", "n")
     *rates, tp, positive, total, drawn, n = (cells.of_column(lists[name]) for name in names)
@@ -99,14 +101,15 @@ def average_lists(lists: Rows, n_groups: int, *, average: str, level: float) -> 
         recall = over_groups(np.where(positive > 0, tp, np.nan), positive)
         with np.errstate(divide="ignore", invalid="ignore"):
             lift = over_groups(tp, n * drawn / total)
+    limited = {"precision": precision, "recall": recall}[of]
     return {
         **cells.keys,
         "tp": cells.sums(lists["tp"]),
         "precision": precision.value,
         "recall": recall.value,
         "lift": lift.value,
-        **precision.limits(level),
-        "n_queries": precision.n_queries,
+        **limited.limits(level),
+        "n_queries": limited.n_queries,
         "n_missing": (~cells.exists).sum(axis=-1),
     }
 

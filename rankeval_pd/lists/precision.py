@@ -40,7 +40,7 @@ AVERAGED_COLUMNS = tuple(
     "measure n tp precision recall lift ci_low ci_high n_queries n_missing".split()
 )
 #: options that cannot stand together, and what to do instead
-_REFUSED = (
+REFUSED = (
     *groups.of_all_groups("average", "ci target phi n"),
     ("groups", "phi", "The overdispersion is estimated from the groups: omit phi=."),
 )
@@ -151,29 +151,42 @@ def nbest_precision(
         "phi": kind.phi > 1.0 or None,
         "target": target != "region" or None,
     }
-    errors.refuse_combinations(passed, _REFUSED)
-    columns: tuple[str, ...] = (*LIST_COLUMNS, "ci_low_best", "ci_high_best")
-    noted: dict[str, Any] = {**kind._asdict(), "ties": chosen.ties}
-    combine = None
+    errors.refuse_combinations(passed, REFUSED)
     if average is not None:
-        columns = AVERAGED_COLUMNS
-        combine = partial(average_lists, average=average, level=kind.level)
-        noted |= {"average": average, "ci": "korn-graubard"}
+        able = can(nbest_precision, clusters=False)
+        return averaged_lists(data, sizes, kind, average, roles, able)
     return tabulate(
         data,
         roles,
         partial(
-            doors.measure_rows,
-            kernel=_nbest_columns,
-            kind=kind,
-            ties=chosen.ties,
-            pooled=average is not None,
+            doors.measure_rows, kernel=_nbest_columns, kind=kind, ties=chosen.ties, pooled=False
         ),
-        columns,
-        can(nbest_precision, clusters=average is None),
+        (*LIST_COLUMNS, "ci_low_best", "ci_high_best"),
+        can(nbest_precision),
         n=sizes,
-        combine=combine,
-        attrs=noted,
+        attrs={**kind._asdict(), "ties": chosen.ties},
+    )
+
+
+def averaged_lists(
+    data: Data,
+    sizes: doors.Sizes,
+    kind: IntervalKind,
+    average: str,
+    roles: Mapping[str, Any],
+    able: Capabilities,
+) -> Data:
+    """Return the averages of n-best lists over groups, with limits of the method's quantity."""
+    ties = Roles.of(roles).ties
+    return tabulate(
+        data,
+        roles,
+        partial(doors.measure_rows, kernel=_nbest_columns, kind=kind, ties=ties, pooled=True),
+        AVERAGED_COLUMNS,
+        able,
+        n=sizes,
+        combine=partial(average_lists, average=average, level=kind.level, of=able.quantity),
+        attrs={**kind._asdict(), "ties": ties, "average": average, "ci": "korn-graubard"},
     )
 
 

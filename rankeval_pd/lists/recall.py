@@ -9,9 +9,9 @@ from typing import Any, Unpack
 import numpy as np
 
 from rankeval_pd import doors
-from rankeval_pd.decisions import GROUP, PAIR, Rows
+from rankeval_pd.decisions import GROUP, PAIR, Average, Rows
 from rankeval_pd.doors import Candidates, Data
-from rankeval_pd.errors import warn_of_thresholds
+from rankeval_pd.errors import refuse_combinations, warn_of_thresholds
 from rankeval_pd.lists import precision
 from rankeval_pd.lists.groups import of_rows, recall_sizes
 from rankeval_pd.lists.precision import IntervalKind
@@ -38,6 +38,7 @@ def nbest_recall(
     ci: ProportionInterval = "clopper-pearson",
     level: float = 0.95,
     target: Target = "nbest",
+    average: Average | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
     """Return the recall of n-best lists, with intervals.
@@ -52,6 +53,8 @@ def nbest_recall(
         The quantity that the interval covers. "nbest" means the recall of the best n / N of the
         candidates, a list whose threshold varies between samples. "region" means the recall of all
         candidates above a fixed threshold, the score of the n-th candidate.
+    average
+        One row for all groups of ``by``, as in :func:`nbest_precision`, with limits of the recall.
     **roles
         Column roles. See :func:`nbest_precision`.
 
@@ -94,7 +97,19 @@ def nbest_recall(
     chosen = Roles.of(roles)
     clustered = chosen.groups is not None
     kind = IntervalKind.of(ci, level, target=target, clustered=clustered)
-    return recall_of_lists(data, doors.check_n(n), kind, precision.LIST_COLUMNS, roles)
+    sizes = doors.check_n(n)
+    if average is not None:
+        passed = {
+            "average": average,
+            "ci": ci != "clopper-pearson" or None,
+            "groups": chosen.groups,
+            "n": isinstance(sizes, doors.Shares) or None,
+            "target": target != "nbest" or None,
+        }
+        refuse_combinations(passed, precision.REFUSED)
+        able = can(nbest_recall, clusters=False)
+        return precision.averaged_lists(data, sizes, kind, average, roles, able)
+    return recall_of_lists(data, sizes, kind, precision.LIST_COLUMNS, roles)
 
 
 def recall_of_lists(

@@ -62,6 +62,19 @@ def test_macro_precision_is_the_mean_over_queries():
     assert found["n_missing"].max() > 0
 
 
+def test_macro_recall_is_the_mean_over_queries_with_positives():
+    frame = collection()
+    each = frame.rankeval(**ROLES).nbest_recall([5, 15])
+    found = frame.rankeval(**ROLES).nbest_recall([5, 15], average="macro", details=True)
+    for row in found.itertuples():
+        rows = each[(each["measure"] == row.measure) & (each["n"] == row.n)]
+        assert row.recall == pytest.approx(rows["recall"].mean())
+        assert (row.ci_low, row.ci_high) == pytest.approx(limits_by_hand(rows["recall"].dropna()))
+    assert found.attrs["quantity"] == "recall"
+    with pytest.raises(ValueError, match="average= cannot stand beside target="):
+        frame.rankeval(**ROLES).nbest_recall(5, average="macro", target="region")
+
+
 def test_averages_of_lifts_and_of_recalls_by_hand():
     """Three queries of 10, 20 and 30 candidates with 5, 4 and 0 positives."""
     parts = []
