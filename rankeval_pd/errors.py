@@ -156,6 +156,8 @@ GONE = {
     "choose_threshold youden": "Without precision= and recall=, J is maximized.",
     "compare ci": 'The interval is "score", which has at least the nominal coverage.',
     "compare phi": "Pass phi= to nbest_precision, or groups= to compare clustered candidates.",
+    "compare thresholds": "Acceptance sets: compare_thresholds(a, b, {measure: threshold}).",
+    "compare_thresholds threshold": "Pass thresholds=..., a number or {measure: number}.",
     "compare threshold": "Acceptance sets: compare_thresholds(a, b, {measure: threshold}).",
     "comparison ci": "The interval follows from the test.",
     "comparison reference": "See plot.random_bound() for a random order.",

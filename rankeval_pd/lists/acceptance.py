@@ -216,8 +216,9 @@ _TESTS = {  # the tests of each quantity, the default first
     rankings="Is A better than B?",
     ends=True,
     short="measure_a measure_b n_a n_b difference ci_low ci_high p_value p_adjusted better",
-    details="precision_a precision_b recall_a recall_b specificity_a specificity_b npv_a npv_b"
-    " overlap n_only_a n_only_b tp_only_a tp_only_b odds_ratio p_mid significant leaning"
+    details="threshold_a threshold_b precision_a precision_b recall_a recall_b specificity_a"
+    " specificity_b npv_a npv_b overlap n_only_a n_only_b tp_only_a tp_only_b odds_ratio p_mid"
+    " significant leaning"
     " ci_low_alone ci_high_alone",
     layout="pair cut",
     quantity="precision",
@@ -274,9 +275,9 @@ def compare_thresholds(
         One row per pair of measures and thresholds (Dataset: dimensions pair and cut):
         ``measure_a``, ``measure_b``; ``n_a``, ``n_b``: accepted candidates; ``difference``,
         ``ci_low``, ``ci_high``, ``p_value``, ``p_adjusted`` and ``better`` as in :func:`compare`.
-        ``details=True`` adds the two rates such as ``precision_a``, the counts of the regions,
-        ``odds_ratio``, ``p_mid``, ``significant``, ``recall_a``, ``recall_b``, ``leaning``, and
-        the unadjusted interval.
+        ``details=True`` adds the two thresholds, the two rates such as ``precision_a``, the counts
+        of the regions, ``odds_ratio``, ``p_mid``, ``significant``, ``recall_a``, ``recall_b``,
+        ``leaning``, and the unadjusted interval.
 
     Warns
     -----
@@ -330,7 +331,7 @@ def compare_thresholds(
     if of in _PAIRED:
         interval = OF_PAIRED
     decided = decision_columns(how)
-    columns = ["measure_a", "measure_b", "n_a", "n_b"]
+    columns = ["measure_a", "measure_b", "threshold_a", "threshold_b", "n_a", "n_b"]
     columns += [name.replace("precision", of) for name in REGION_COLUMNS]
     columns += decided[0]
     if of != "recall":
@@ -437,6 +438,8 @@ def _set_columns(
     return {
         "recall_a": recall[0],
         "recall_b": recall[1],
+        "threshold_a": np.broadcast_to(cuts[0], exists.shape),
+        "threshold_b": np.broadcast_to(cuts[1], exists.shape),
         "n_a": r.n_a,
         "n_b": r.n_b,
         f"{of}_a": share_a,

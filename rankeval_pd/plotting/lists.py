@@ -449,6 +449,10 @@ def _with_simultaneous(
     **asked: Any,
 ) -> tuple[Any, Any]:
     """Return the comparison at each n, and the comparison at all n together."""
+    if asked.get("of", "precision") != "precision":
+        raise ValueError(
+            f"of={asked['of']!r}: the plot shows precision. Omit of, or call compare()."
+        )
     roles = roles_in(asked)
     asked |= {"alpha": alpha}
     count = len(measures_of(data, roles, every=False))

@@ -137,6 +137,14 @@ EXCEPTIONS: dict[str, str] = {
         "upper limits of proportions near 1 had not converged"
     ),
     r"\[odd\] .*values\[.*\]: .* became ": "a cell without rows is empty, as in the frame",
+    r"\[odd\] \.result\.attrs\.'family': ": "groups without rows form no family",
+    r"\.result\.message: .*(nonsense|largest of several|within a stratum|variance between seeds"
+    r"|sizes: -1|by is missing|no column 10{30}|no more positives than|odds_ratios, random_test)": (
+        "refused in other words"
+    ),
+    r"^random_bound \[(head|by|frame)\] \.result\.(error|message): ": (
+        "it has simultaneous=, and wrong roles have one kind of error each"
+    ),
     r"random_test .*: str .* became dict .*ties='(worst|best|expected)'": (
         "random_test has the ties that all methods have"
     ),
