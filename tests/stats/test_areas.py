@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import optimize, stats
 from sklearn.metrics import average_precision_score, roc_curve
 
@@ -174,3 +174,22 @@ def test_a_negative_in_the_range_lacks_the_true_positives_up_to_its_end():
     [first], [last] = (np.unique(moved[~gold & (score == x)]) for x in (5, 0))
     expected = (tpr[1] / 2 - np.interp(0.37, fpr, tpr)) / 0.37
     assert first - last == pytest.approx(expected, rel=1e-12)
+
+
+def test_pairs_at_the_ends_of_a_ranking_enclose_its_scores():
+    """Candidates without a score stay last."""
+    rng = np.random.default_rng(3)
+    score, gold = rng.integers(0, 9, 40).astype(float), rng.random(40) < 0.4
+    score[[5, 17, 30]] = np.nan
+    found = areas.with_end_pairs(Ranking.of(score, gold, np.ones(40, dtype=bool)))
+    in_order = found.score[np.argsort(found.ranks)]
+    assert (np.sort(found.ranks) == np.arange(1, 45)).all()
+    assert (np.diff(in_order[2:-5]) <= 0.0).all()
+    assert_array_equal(in_order[[0, 1, -5, -4, -3]], [np.inf, np.inf, -np.inf, -np.inf, np.nan])
+
+
+def test_the_corrected_precision_leaves_out_the_positive_at_each_rank():
+    score, gold = np.arange(8, 0, -1.0), np.array([1, 0, 1, 1, 0, 0, 1, 0], dtype=bool)
+    found = areas.influences(Ranking.of(score, gold, np.ones(8, dtype=bool)))
+    # the first positive is alone in its list, which counts as 1
+    assert found.corrected == pytest.approx((1.0 + 1 / 2 + 2 / 3 + 3 / 6) / 4)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
+from rankeval_pd.stats import two_by_two
 from rankeval_pd.stats.two_by_two import (
     discordant_test,
     fisher_test,
@@ -244,3 +245,15 @@ def test_equal_counts_have_p_one_and_half_of_their_probability_less():
     chance = np.convolve(*laws)[x.sum()]
     assert found.p_value == 1.0
     assert found.p_mid == pytest.approx(1 - chance / 2, rel=1e-12)
+
+
+def test_the_largest_expectation_is_that_on_a_fine_grid():
+    """Of values that are 0 but at a few counts, so that there are several peaks."""
+    n, shares = 200, np.sin(np.linspace(0.0, np.pi / 2.0, 20_001)) ** 2
+    masses = stats.binom.pmf(np.arange(n + 1), n, shares[:, np.newaxis])
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        value = np.zeros(n + 1)
+        value[rng.choice(np.arange(1, n), 4, replace=False)] = rng.uniform(0.5, 1.0, 4)
+        wanted = (masses @ value).max()
+        assert two_by_two._largest_expectation(value) == pytest.approx(wanted, rel=1e-6)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 
 import rankeval_pd
 from rankeval_pd.stats import items as resamples
+from rankeval_pd.stats import level_of_each
 from rankeval_pd.systems.tests import RANK_COLUMNS
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*No interval:rankeval_pd.errors.RankevalWarning")
@@ -110,3 +112,13 @@ def test_scores_that_differ_only_by_rounding_are_equal():
     assert "x, y, and z have the highest" in rankeval_pd.in_words(ranks)
     pairs = items.rankeval.paired_bootstrap(metric=summed, n_resamples=200, details=True)
     assert pairs.loc[pairs["system_b"] != "low", "gain"].tolist() == [0.0] * 3
+
+
+def test_limits_for_all_systems_are_those_of_one_at_the_shared_level():
+    rng = np.random.default_rng(2)
+    right = pd.DataFrame(rng.random((60, 3)) < [0.5, 0.6, 0.7], columns=list("abc"))
+    found = right.rankeval.system_ranks(details=True)
+    alone = right.rankeval.system_ranks(level=level_of_each(0.95, 3), details=True)
+    for end in ("low", "high"):
+        assert_allclose(found[f"ci_{end}"], alone[f"ci_{end}_alone"], rtol=1e-12)
+    assert (found["ci_low"] < found["ci_low_alone"]).all()
