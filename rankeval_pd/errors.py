@@ -181,7 +181,7 @@ GONE = {
     "precision bands": "Pass simultaneous=True, or the result of precision_band after a table.",
     "precision reference": "See plot.gain() for an ideal order.",
     "precision x": "See plot.precision_recall() and plot.gain().",
-    "random_pvalue strict": "P(X > tp) is the p-value of tp + 1.",
+    "random_pvalue strict": "For P(X > tp), pass tp + 1.",
     "random_test n_candidates": "Pass the number of candidates in the collection, pool=...",
     "relevant": "Pass margin= to compare(), for tests of equivalence.",
     "show": "Join the columns: sheet.join(candidates[[...]]).",

@@ -250,7 +250,7 @@ def random_pvalue(
     -------
     float or array
         P(X >= tp), the standard p-value; a float if all arguments are scalars. Arrays are
-        broadcast. Macskassy's (2005) p-value, P(X > tp), is that of tp + 1.
+        broadcast. For Macskassy's (2005) p-value, P(X > tp), pass tp + 1.
 
     Notes
     -----

@@ -153,8 +153,7 @@ def nbest_precision(
     }
     errors.refuse_combinations(passed, REFUSED)
     if average is not None:
-        able = can(nbest_precision, clusters=False)
-        return averaged_lists(data, sizes, kind, average, roles, able)
+        return averaged_lists(data, sizes, kind, average, roles, nbest_precision)
     return tabulate(
         data,
         roles,
@@ -174,10 +173,10 @@ def averaged_lists(
     kind: IntervalKind,
     average: str,
     roles: Mapping[str, Any],
-    able: Capabilities,
+    method: Any,
 ) -> Data:
     """Return the averages of n-best lists over groups, with limits of the method's quantity."""
-    ties = Roles.of(roles).ties
+    able, ties = can(method, clusters=False), Roles.of(roles).ties
     return tabulate(
         data,
         roles,

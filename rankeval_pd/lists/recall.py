@@ -107,8 +107,7 @@ def nbest_recall(
             "target": target != "nbest" or None,
         }
         refuse_combinations(passed, precision.REFUSED)
-        able = can(nbest_recall, clusters=False)
-        return precision.averaged_lists(data, sizes, kind, average, roles, able)
+        return precision.averaged_lists(data, sizes, kind, average, roles, nbest_recall)
     return recall_of_lists(data, sizes, kind, precision.LIST_COLUMNS, roles)
 
 

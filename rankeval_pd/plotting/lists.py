@@ -463,14 +463,15 @@ def _with_simultaneous(
         pairs = max(count - 1, 1)
     unread = hushed("target='region'") if pairs == 1 else intervals_unread()
     together = None
+    joined = asked.get("combine") or asked.get("average") is not None  # one test without draws
     with one_reading(), unread, hushed("ties='shared'"):  # the plot shades these list sizes instead
         sizes, draws = seen_of(data, n, roles), n_resamples
-        if draws is None:  # fast, but enough for the level
+        if draws is None and not joined:  # fast, but enough for the level
             affordable = int(_BUDGET / max(size_of(data) * pairs, 1))
             needed = np.ceil(pairs / check_share("alpha", alpha))
             draws = max(min(999, affordable), int(min(needed, 1e18)) - 1, 99)  # fits in memory
         table = compare(data, a, b, sizes, adjust=adjust, n_resamples=draws, **asked)
-        if simultaneous and adjust is None:
+        if simultaneous and adjust is None and not joined:
             together = compare(data, a, b, shown(table), adjust="max-t", n_resamples=draws, **asked)
             together.attrs.setdefault("n_resamples", draws)
     return table, together

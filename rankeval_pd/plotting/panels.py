@@ -435,6 +435,7 @@ class Plot:
     #: makes a table beside that of the method, which then gets the visible list sizes by default;
     #: takes the data, the method's table, and keywords, which are options
     added: Callable[..., Any] | None = None
+    also: Callable[..., Any] | None = None  #: a second method whose options ``tables`` takes
     prepared: Callable[[Any], pd.DataFrame] | None = None  #: changes the table before it is drawn
     made_by: str = ""  #: another function that makes the table
     #: whether ``draw`` makes its own panels, and takes the Axes and the look instead of a canvas
@@ -468,6 +469,10 @@ class Plot:
     def asked(self) -> dict[str, inspect.Parameter]:
         """The arguments for data: those of the method, and of the functions for more tables."""
         asked = dict(inspect.signature(self.method).parameters)
+        if self.also is not None:
+            for name, p in inspect.signature(self.also).parameters.items():
+                if p.kind is p.KEYWORD_ONLY:
+                    asked.setdefault(name, p)
         for function in filter(None, (self.tables, self.added)):
             for name, p in inspect.signature(function).parameters.items():
                 if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) and name not in LOOK:

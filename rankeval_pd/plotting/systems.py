@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import itertools
 from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
@@ -74,26 +73,13 @@ def _tests_of_pairs(
 ) -> Any:
     """Return tests of all pairs of systems, or of measures if there are list sizes."""
     if n is not None:
-        return compare(data, a, b, n, adjust=adjust, adjust_over="n", **asked)
+        return compare(data, a, b, n, adjust=adjust, **{"adjust_over": "n", **asked})
     if asked.get("gold") is not None or "gold" in data:
         raise ValueError(
             "n=None: rankings need a criterion. Pass n=..., the size of the lists, or the result of"
             " compare_area; if 'gold' is a system scored on test items, rename it."
         )
     return paired_bootstrap(data, a, b, adjust=adjust, **asked)
-
-
-# the plot takes the keywords of both methods
-_tests_of_pairs.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-    [
-        *[*inspect.signature(_tests_of_pairs).parameters.values()][:-1],
-        *(
-            p.replace(kind=p.KEYWORD_ONLY)
-            for name, p in inspect.signature(compare).parameters.items()
-            if name not in ("data", "a", "b", "n", "adjust")
-        ),
-    ]
-)
 
 
 def as_systems(table: Any) -> Any:
@@ -151,6 +137,7 @@ def _square_of(table: pd.DataFrame) -> tuple[float, float]:
     paired_bootstrap,
     "system_a system_b score_a score_b gain p_value",
     tables=_tests_of_pairs,
+    also=compare,
     prepared=as_systems,
     forms=["rankings", "items", "pairs"],
     own="xy",

@@ -436,7 +436,7 @@ def _reached_boundaries(
 #
 # The probability of reaching the boundary for a level t is a step function of t, with steps at the
 # tails P(X_n >= i): tens of millions for a million candidates. An evaluation is expensive, so each
-# trial is placed where the log rate of reaching the boundary, as a line in log t, is that of alpha.
+# trial is placed where a line through the log rates, as a function of log t, reaches log alpha.
 
 _MOST_STEPS = 2**10  # number of steps between two levels that are listed
 _MARGIN = 0.03  # part of the bracket by which a trial exceeds the guess, to move the other end

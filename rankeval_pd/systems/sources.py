@@ -70,7 +70,7 @@ def from_sacrebleu(
     Notes
     -----
     The corpus score, computed from summed statistics, equals sacrebleu's score with the same
-    options. The statistics are those of sacrebleu's own paired tests. With several references, chrF
+    options. sacrebleu's paired tests use the same statistics. With several references, chrF
     uses the best-scoring reference for each segment.
 
     Examples

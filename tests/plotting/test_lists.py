@@ -241,6 +241,15 @@ def test_every_pair_has_a_row(two):
 
 
 @pytest.mark.full
+@pytest.mark.parametrize("joined", [{"average": "macro"}, {"combine": True}])
+def test_comparison_of_all_groups_together_draws_the_table(two, joined):
+    data = two.assign(q=np.arange(len(two)) % 3).rankeval(by="q")
+    table = data.compare("good", "poor", [20, 40, 80], details=True, **joined)
+    ax = data.plot.comparison("good", "poor", [20, 40, 80], **joined)
+    for side in "ab":
+        equal(xy(ax, table[f"measure_{side}"][0])[:, 1], table[f"precision_{side}"])
+
+
 def test_comparison_without_any_significant_n(two):
     ax = two.rankeval.plot.comparison("good", "poor", range(1, 4))
     assert not ax.figure.axes[1].collections

@@ -1,8 +1,8 @@
 """Make the table of a simulation: ``python -m tests.simulations areas`` writes ``areas.csv``.
 
-The columns are those of the table that is there: the rows of a simulation are in this order, or
-mappings. A number after its name is that of samples, if ``rows`` takes it; other words choose
-parts, whose rows (by the columns ``keys`` of the form) replace those of the table.
+The table keeps its columns: a simulation returns rows in this order, or mappings. A number after
+its name sets how many samples to draw, if ``rows`` takes it. Other words choose parts; their rows
+(by the columns ``keys`` of the form) replace the rows in the table.
 """
 
 import sys

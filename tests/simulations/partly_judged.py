@@ -328,7 +328,7 @@ DRAWS = 20_000
 
 
 def plans_rows():
-    """Plans of judgments for Evert's data, and the power that they have. Seconds."""
+    """Plan judgments for Evert's data, and simulate the power of the plans. Seconds."""
     krenn = rankeval_pd.datasets.load_krenn_ppv()
     whole = krenn[[*MEASURES.values(), "is.colloc"]].set_axis([*MEASURES, "gold"], axis=1)
     whole = whole.reset_index(drop=True)
