@@ -154,7 +154,7 @@ GONE = {
     "area sort": "Measures are drawn by area, the largest first.",
     "bound": "The critical bounds are drawn. See random_band(bound=...) for others.",
     "choose_threshold youden": "Without precision= and recall=, J is maximized.",
-    "compare ci": 'The interval is "score", which has at least the nominal coverage.',
+    "compare ci": "The interval agrees with the test, and target= says what it covers.",
     "compare phi": "Pass phi= to nbest_precision, or groups= to compare clustered candidates.",
     "compare thresholds": "Acceptance sets: compare_thresholds(a, b, {measure: threshold}).",
     "compare_thresholds threshold": "Pass thresholds=..., a number or {measure: number}.",
