@@ -73,7 +73,8 @@ def _tests_of_pairs(
 ) -> Any:
     """Return tests of all pairs of systems, or of measures if there are list sizes."""
     if n is not None:
-        return compare(data, a, b, n, adjust=adjust, **{"adjust_over": "n", **asked})
+        asked.setdefault("adjust_over", "n")
+        return compare(data, a, b, n, adjust=adjust, **asked)
     if asked.get("gold") is not None or "gold" in data:
         raise ValueError(
             "n=None: rankings need a criterion. Pass n=..., the size of the lists, or the result of"

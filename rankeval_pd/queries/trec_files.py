@@ -320,9 +320,9 @@ class SharedCodes(NamedTuple):
 
 def share_codes(parts: Sequence[Strings]) -> SharedCodes:
     """Encode strings with the same codes in every part."""
-    codes, names = pd.factorize(concatenate(parts))
+    codes, names = pd.Series(concatenate(parts)).factorize()
     ends = np.cumsum([len(part) for part in parts])[:-1]
-    return SharedCodes(np.split(codes, ends), names)
+    return SharedCodes(np.split(codes, ends), pd.Index(names).array)
 
 
 # ---- Read and write runs and relevance judgments in TREC files
@@ -602,9 +602,9 @@ def write_trec(
     for name, path in _run_paths(runs, known).items():
         score = frame_column(frame, name, "runs").to_numpy(dtype=float, na_value=np.nan)
         rows = np.flatnonzero(~np.isnan(score))
-        rows = rows[np.lexsort((-score[rows], pd.factorize(queries[rows])[0]))]
-        of = queries[rows]
-        rank = pd.Series(of).groupby(of, sort=False).cumcount().to_numpy() + 1
+        rows = rows[np.lexsort((-score[rows], share_codes([queries[rows]]).codes[0]))]
+        of = pd.Series(queries[rows])
+        rank = of.groupby(of, sort=False).cumcount().to_numpy() + 1
         files.append((path, [of, "Q0", documents[rows], rank, score[rows], name]))
     if qrels is not None:
         grades = frame_column(frame, "grade", "grade")
