@@ -316,6 +316,7 @@ class Capabilities:
     def laws(self) -> dict[str, str]:
         """Return what the record says of every call."""
         laws = {"quantity": self.quantity, "test": self.test, "interval": self.interval}
+        laws["noun"] = {True: "system", False: "measure"}[bool(self.items and not self.rankings)]
         return {name: law for name, law in laws.items() if law}
 
     def layout_of(self, options: Mapping[str, Any], form: str) -> tuple[str, ...]:

@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import partial
 from itertools import repeat
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack, overload
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from rankeval_pd import words
 from rankeval_pd.errors import check_attrs, check_count, check_flag, checked_call
 from rankeval_pd.stats import BoolArray
-from rankeval_pd.words import Attrs, Unit
+from rankeval_pd.words import Tables, numbers, vocabulary
+from rankeval_pd.words.numbers import Unit
+from rankeval_pd.words.vocabulary import Attrs
 
 Target = Literal["latex", "markdown"]
 UnitIn = Callable[[pd.DataFrame, str], Unit]
 _STARS = (0.05, 0.01, 0.001)
-_KEYS = ("n", "share", "size", "metric", "p", "alpha", "threshold")  # additional key columns
+_KEYS = ("n", "share", "size", "metric", "p", "alpha")  # additional key columns
+_SETS = ("acceptance_precision", "choose_threshold")  # tables with several rates in a row
 #: columns with an interval; the first such column in a table is used
 _ESTIMATES = "value precision recall area difference gain lift agreement threshold"
+
+
+#: rates with intervals of their own, and the start of the names of the limits
+_RATES = {x: x for x in ("npv", "f1", "youden")} | {"specificity": "spec"}
 
 
 class Cell(NamedTuple):
@@ -45,6 +51,7 @@ class Grid(NamedTuple):
 class Format(TypedDict, total=False):
     """Options of a table."""
 
+    rows: Literal["groups"] | None
     percent: bool | None
     digits: int | None
     stars: bool
@@ -52,18 +59,17 @@ class Format(TypedDict, total=False):
 
 
 @overload
-def paper_table(
-    table: pd.DataFrame | xr.Dataset, to: None = None, **options: Unpack[Format]
-) -> pd.DataFrame: ...
+def paper_table(tables: Tables, to: None = None, **options: Unpack[Format]) -> pd.DataFrame: ...
 @overload
-def paper_table(table: pd.DataFrame | xr.Dataset, to: Target, **options: Unpack[Format]) -> str: ...
+def paper_table(tables: Tables, to: Target, **options: Unpack[Format]) -> str: ...
 
 
 @checked_call
 def paper_table(
-    table: pd.DataFrame | xr.Dataset,
+    tables: Tables,
     to: Target | None = None,
     *,
+    rows: Literal["groups"] | None = None,
     percent: bool | None = None,
     digits: int | None = None,
     stars: bool = False,
@@ -73,11 +79,14 @@ def paper_table(
 
     Parameters
     ----------
-    table : DataFrame or Dataset
-        The result of any method, with or without ``details=True``.
+    tables : DataFrame, Dataset, or a list or mapping of these
+        The result of any method, with or without ``details=True``. Several tables become columns
+        side by side, with the names in a mapping as headers.
     to : {None, "latex", "markdown"}
         Output format. None returns a DataFrame of strings, for ``.to_html()`` or ``.to_excel()``.
         LaTeX output needs the package booktabs.
+    rows : {None, "groups"}
+        Rows of the table: the measures or pairs (default), or the groups in ``by``.
     percent : bool, optional
         Whether to show values in percent. By default, only precision, recall and accuracy are shown
         in percent.
@@ -94,8 +103,8 @@ def paper_table(
     -------
     DataFrame or str
         Rows are measures, systems, runs or pairs; columns are list sizes, metrics and groups. Cells
-        look like "30.4 [26.4, 34.6]". The best value in each column is bold. A note explains
-        letters and stars. For a DataFrame, ``attrs`` contains the caption and the note.
+        look like "30.4 [26.4, 34.6]". The best of several values in a column is bold. A note
+        explains letters and stars. For a DataFrame, ``attrs`` contains the caption and the note.
 
     Examples
     --------
@@ -117,12 +126,20 @@ def paper_table(
     check_flag("stars", stars)
     if digits is not None:
         check_count("digits", digits, 0)
-    frame, attrs = words.result_frame(table), table.attrs
-    check_attrs(attrs)
-    if not len(frame):
-        raise ValueError("table has no rows. Pass a table with at least one row.")
-    unit_in = partial(_cell_unit, attrs=attrs, percent=percent, digits=digits)
-    grid = _cell_grid(frame, attrs, unit_in, stars=stars)
+    grids, named = [], words.named_tables(tables)
+    for name, table in named:
+        frame, attrs = words.result_frame(table), table.attrs
+        check_attrs(attrs)
+        if not len(frame):
+            raise ValueError("table has no rows. Pass a table with at least one row.")
+        unit_in = partial(_cell_unit, attrs=attrs, percent=percent, digits=digits)
+        grid = _cell_grid(frame, attrs, unit_in, rows=rows, stars=stars)
+        if name:
+            grid = grid._replace(caption=f"{name}: {grid.caption}")
+        elif len(named) > 1:
+            name = vocabulary.called(attrs)[0]
+        grids.append((name, grid))
+    grid = _side_by_side(grids)
     if caption is not None:
         grid = grid._replace(caption=caption)
     if to is None:
@@ -130,26 +147,63 @@ def paper_table(
     return _WRITERS[to](grid)
 
 
+def _side_by_side(grids: list[tuple[str, Grid]]) -> Grid:
+    """Join tables by the names of their rows."""
+    if len(grids) == 1 and not grids[0][0]:
+        return grids[0][1]
+    first = grids[0][1].header[0]
+    header, captions, notes = [first], [], []
+    labels = list(dict.fromkeys(row[0].text for _, grid in grids for row in grid.rows))
+    joined: dict[str, list[Cell]] = {label: [Cell(label)] for label in labels}
+    for name, grid in grids:
+        if grid.header[0] != first:
+            raise ValueError(
+                f"tables: one has rows for {first!r} and another for {grid.header[0]!r}. Pass"
+                " tables with the same kind of rows."
+            )
+        own = grid.header[1:]
+        if name and len(own) == 1:
+            own = [name]
+        elif name:
+            own = [f"{name}, {text}" for text in own]
+        header += own
+        cells = {row[0].text: row[1:] for row in grid.rows}
+        for label in labels:
+            joined[label] += cells.get(label, [Cell("–")] * len(own))
+        captions.append(grid.caption)
+        notes.append(grid.note)
+    texts = (" ".join(dict.fromkeys(filter(None, x))) for x in (captions, notes))
+    return Grid(header, list(joined.values()), *texts)
+
+
 # ---- From a table to a grid of cells
 
 
-def _cell_grid(frame: pd.DataFrame, attrs: Attrs, unit_in: UnitIn, *, stars: bool) -> Grid:
-    """Return cells with one row per name or pair, and one column per key."""
-    first = words.first_of(frame, ("measure", "measure_a", "system", "system_a"))
+def _cell_grid(
+    frame: pd.DataFrame, attrs: Attrs, unit_in: UnitIn, *, rows: str | None, stars: bool
+) -> Grid:
+    """Return cells with one row per name, pair or group, and one column per key."""
+    first = vocabulary.first_of(frame, ("measure", "measure_a", "system", "system_a"))
     estimate = _estimate_of(frame)
-    if not first or not estimate:
+    if not first or not estimate or attrs["method"] in _SETS:
         return _plain_grid(frame, attrs, unit_in)
-    paired = first.endswith("_a")
-    names, header = [first], [_heading(first, attrs)]
-    if paired:
-        names, header = [first, f"{first[:-1]}b"], ["Comparison"]
+    names = [first]
+    if first.endswith("_a"):
+        names.append(f"{first[:-1]}b")
     groups = list(frame.columns[: list(frame.columns).index(first)])
     keys = [*groups, *(x for x in _KEYS if x in frame and x not in groups and x != estimate)]
     keys = [x for x in keys if x in ("n", "metric") or (frame[x] != frame[x].iloc[0]).any()]
     keys = [x for x in keys if x != "n" or "share" not in keys]
     if frame.duplicated([*keys, *names]).any():
         return _plain_grid(frame, attrs, unit_in)
-    p = words.first_of(frame, words.P_VALUES)
+    of_rows = names
+    if rows == "groups":
+        if not groups:
+            raise ValueError("rows='groups' needs a table with groups. Pass by=... to the method.")
+        of_rows = groups
+        keys = [*(x for x in keys if x not in groups), "_name"]
+        frame = frame.assign(_name=_labels(frame[names]))
+    p = vocabulary.first_of(frame, vocabulary.P_VALUES)
     if stars and not p:
         raise ValueError(
             "stars=True needs a column 'p_adjusted' or 'p_value'. Pass the"
@@ -157,44 +211,72 @@ def _cell_grid(frame: pd.DataFrame, attrs: Attrs, unit_in: UnitIn, *, stars: boo
         )
     parts: list[tuple[Any, pd.DataFrame]] = [((), frame)]
     if keys:
-        parts = list(frame.groupby(keys, sort=False, observed=True))
-    one = len(parts) == 1
-    against_base = "difference" in frame and estimate == "value" and "letters" not in frame
-    if against_base and not stars and not one:
-        estimate = "difference"
-    labels = _labels(frame[names].drop_duplicates())
+        numeric = [x for x in keys if x in ("n", "share", "size")]
+        ordered = frame.sort_values(numeric, kind="stable") if numeric else frame
+        parts = list(ordered.groupby(keys, sort=False, observed=True))
+    paired = estimate in ("difference", "gain")
+    layout = _Layout(estimate, p, of_rows, attrs, stars, len(parts) == 1)
+    labels = list(dict.fromkeys(_labels(frame[of_rows])))
+    header = [_heading(of_rows[0], attrs)]
+    if len(of_rows) == 2 and of_rows == names:
+        header = ["Comparison"]
     columns: list[list[Cell]] = []
-    unit, part, marks = None, frame, _marks(frame, p, stars=stars)
     for values, part in parts:
-        part = part.set_axis(_labels(part[names])).reindex(labels)
-        if against_base:  # there is no difference between the baseline and itself
-            part["difference"] = part["difference"].where(part.index != str(attrs.get("baseline")))
-        unit = unit_in(part, estimate)
-        best: Iterable[bool] = repeat(False)
-        if not paired and estimate != "difference":
-            best = _are_best(part[estimate], attrs)
-        marks = _marks(part, p, stars=stars or (paired and not one))
-        columns.append(_cells(part, estimate, unit, best, marks))
-        header.append(", ".join(_key(k, v) for k, v in zip(keys, values, strict=True)))
-    if one and (paired or not keys):
-        header[-1] = _heading(estimate, attrs, unit)
-    if one and against_base and unit:
-        columns.append(_cells(part, "difference", unit, marks=marks))
-        header.append(_heading("difference", attrs, unit))
-    if one and p and (paired or against_base) and not stars:
-        columns.append([Cell(words.p_cell(x, least=words.least_p(attrs))) for x in part[p]])
-        header.append("p")
-    rows = [list(row) for row in zip(map(Cell, labels), *columns, strict=True)]
+        where = ", ".join(_key(k, v) for k, v in zip(keys, values, strict=True))
+        part = part.set_axis(_labels(part[of_rows])).reindex(labels)
+        for name, heading, cells in _columns_of(part, layout, unit_in):
+            if not where or (layout.alone and (paired or name != estimate)):
+                header.append(heading)
+            elif name == estimate:
+                header.append(where)
+            else:
+                header.append(f"{where}, {heading}")
+            columns.append(cells)
+    rows_of_cells = [list(row) for row in zip(map(Cell, labels), *columns, strict=True)]
     lettered = not stars and "letters" in frame
-    cells = [cell for row in rows for cell in row]
+    cells = [cell for row in rows_of_cells for cell in row]
     shown = any("[" in cell.text for cell in cells)
+    unit = unit_in(frame, estimate)
     caption = _caption(frame, estimate, attrs, unit, lettered=lettered, limits=shown)
-    return Grid(header, rows, caption, _note(attrs, cells, lettered=lettered))
+    return Grid(header, rows_of_cells, caption, _note(attrs, cells, lettered=lettered))
+
+
+class _Layout(NamedTuple):
+    """Store what all columns of a table share."""
+
+    estimate: str
+    p: str
+    of_rows: list[str]
+    attrs: Attrs
+    stars: bool
+    alone: bool  #: whether there is only one set of columns
+
+
+def _columns_of(
+    part: pd.DataFrame, layout: _Layout, unit_in: UnitIn
+) -> Iterator[tuple[str, str, list[Cell]]]:
+    """Return the columns for one set of keys: the estimate, a difference, and a p-value."""
+    estimate, p, _, attrs, stars, alone = layout
+    unit = unit_in(part, estimate)
+    paired = estimate in ("difference", "gain")
+    best: Iterable[bool] = repeat(False)
+    if not paired:
+        best = _are_best(part[estimate], attrs)
+    marks = _marks(part, p, stars=stars or (paired and not alone))
+    yield estimate, _heading(estimate, attrs, unit), _cells(part, estimate, unit, best, marks)
+    against = "difference" in part and estimate == "value" and "letters" not in part
+    if against:  # there is no difference between the baseline and itself
+        part["difference"] = part["difference"].where(part.index != str(attrs.get("baseline")))
+        heading = _heading("difference", attrs, unit)
+        yield "difference", heading, _cells(part, "difference", unit_in(part, "difference"))
+    if p and (paired or against) and alone and not stars:
+        least = vocabulary.least_p(attrs)
+        yield p, "p", [Cell(numbers.p_cell(x, least=least)) for x in part[p]]
 
 
 def _estimate_of(frame: pd.DataFrame) -> str:
     """Return the column to show: the first with an interval, or with a value or a difference."""
-    for name in words.known(frame, _ESTIMATES.split()):
+    for name in vocabulary.known(frame, _ESTIMATES.split()):
         marked = _interval_columns(frame, name)[0] or name in ("value", "difference", "gain")
         if marked and pd.api.types.is_float_dtype(frame[name]):
             return name
@@ -202,11 +284,11 @@ def _estimate_of(frame: pd.DataFrame) -> str:
 
 
 def _are_best(column: pd.Series, attrs: Attrs) -> BoolArray:
-    """Return whether each value is the best one; equal values can differ by rounding."""
+    """Return whether each value is better than another; equal values can differ by rounding."""
     values = column.to_numpy(dtype=float)
-    extreme = {True: np.fmin, False: np.fmax}[words.is_lower_better(attrs)]
+    extreme = {True: np.fmin, False: np.fmax}[vocabulary.is_lower_better(attrs)]
     best: BoolArray = np.isclose(values, extreme.reduce(values), rtol=1e-12, atol=0.0)
-    return best
+    return best & bool((~best & ~np.isnan(values)).any())
 
 
 def _labels(names: pd.DataFrame) -> list[str]:
@@ -219,18 +301,18 @@ def _cell_unit(
 ) -> Unit:
     """Return the unit of a column, which is percent for proportions and differences."""
     if percent is None:
-        percent = name in words.SHARES
+        percent = name in vocabulary.SHARES
         if name in ("value", "difference", "gain", "score_a", "score_b"):
-            percent = words.called(attrs)[1]
+            percent = vocabulary.called(attrs)[1]
     low = _interval_columns(part, name)[0]
-    return words.column_unit(part, name, low, percent=percent, digits=digits)
+    return numbers.column_unit(part, name, low, percent=percent, digits=digits)
 
 
 def _interval_columns(frame: pd.DataFrame, name: str) -> tuple[str, str]:
     """Return the names of the interval columns, or "" without an interval."""
-    starts = [name, "ci", "band"]
-    if name == "difference" and "value" in frame:
-        starts = [name]
+    starts = [name, _RATES.get(name, name)]
+    if name not in _RATES and not (name == "difference" and "value" in frame):
+        starts += ["ci", "band"]
     for start in starts:
         if f"{start}_low" in frame and f"{start}_high" in frame:
             return f"{start}_low", f"{start}_high"
@@ -272,23 +354,27 @@ def _marks(part: pd.DataFrame, p: str, *, stars: bool) -> list[str]:
 def _plain_grid(frame: pd.DataFrame, attrs: Attrs, unit_in: UnitIn) -> Grid:
     """Return the columns, with each interval in the same cell as its estimate."""
     columns, header = [], []
-    estimates, taken = _ESTIMATES.split(), False
-    limits = {x for name in words.known(frame, estimates) for x in _interval_columns(frame, name)}
+    estimates = [*vocabulary.known(frame, _ESTIMATES.split()), *_RATES]
+    limits = {name: _interval_columns(frame, name) for name in estimates if name in frame}
+    taken: set[str] = set()
+    for name, ends in limits.items():
+        if ends[0] in taken:  # the first estimate has the interval
+            limits[name] = "", ""
+        taken.update(filter(None, ends))
     for name in frame:
         column = frame[name]
-        if name in limits:
+        if name in taken:
             continue
-        header.append(_heading(name, attrs))
+        unit = None
         if not pd.api.types.is_float_dtype(column):
             columns.append([Cell(_key(None, x)) for x in column])
         elif str(name).startswith("p_") or name in ("p", "alpha"):
-            columns.append([Cell(words.p_cell(x)) for x in column])
+            columns.append([Cell(numbers.p_cell(x)) for x in column])
         else:
             unit = unit_in(frame, str(name))
-            shown = frame[[name]]
-            if name in estimates and not taken:
-                shown, taken = frame, bool(_interval_columns(frame, str(name))[0])
+            shown = frame[[name, *filter(None, limits.get(str(name), ()))]]
             columns.append(_cells(shown, str(name), unit))
+        header.append(_heading(name, attrs, unit))
     rows = [list(row) for row in zip(*columns, strict=True)]
     return Grid(header, rows, _caption(frame, None, attrs, None, lettered=False, limits=False), "")
 
@@ -311,8 +397,8 @@ _HEADINGS = {
 
 def _heading(name: Hashable, attrs: Attrs, unit: Unit | None = None) -> str:
     text = _HEADINGS.get(str(name), str(name).replace("_", " "))
-    if name == "value":
-        text = words.called(attrs)[0]
+    if name in ("value", "area"):
+        text = vocabulary.called(attrs)[0]
     if unit is None or not unit.percent:
         return text
     if name in ("difference", "gain"):
@@ -322,6 +408,8 @@ def _heading(name: Hashable, attrs: Attrs, unit: Unit | None = None) -> str:
 
 def _key(name: Hashable | None, value: Any) -> str:
     """Return a value as text, with the column's name before a number."""
+    if name == "_name":
+        return str(value)
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
         text = f"{value:,}"
     elif isinstance(value, float | np.floating):
@@ -346,7 +434,7 @@ def _caption(
     noun = str(estimate or attrs.get("method", "results")).replace("_", " ")
     gaps = estimate in ("difference", "gain")
     if estimate in ("value", "difference", "gain", "area"):
-        noun = "mean metrics" if "metric" in frame else words.called(attrs)[0]
+        noun = "mean metrics" if "metric" in frame else vocabulary.called(attrs)[0]
         if gaps and "baseline" in attrs:
             noun = f"difference from {attrs['baseline']} in {noun}"
         elif gaps:
@@ -355,19 +443,19 @@ def _caption(
     if unit is not None and unit.percent:
         text += {True: " (points)", False: " (%)"}[gaps]
     if "n" in frame:
-        text += f" at n = {words.sizes_text(frame['n'].tolist())}"
+        text += f" at n = {numbers.sizes_text(frame['n'].tolist())}"
     for name, items in (("n_items", "items"), ("n_queries", "queries")):
         if name in attrs:
             text += f" on {attrs[name]:,} {items}"
     if limits:
         against = "difference" in frame and not lettered
-        kind = words.intervals_of(attrs, gaps=gaps or against)
+        kind = vocabulary.intervals_of(attrs, gaps=gaps or against)
         side = "one-sided " * (attrs.get("alternative", "two-sided") != "two-sided")
-        text += f", with {side}{words.level_of(attrs)} {kind} intervals".replace("  ", " ")
+        text += f", with {side}{vocabulary.level_of(attrs)} {kind} intervals".replace("  ", " ")
         text += " of the differences" * (against and not gaps)
-    tested = lettered or bool(words.known(frame, ("p_value", "p_adjusted")))
+    tested = lettered or bool(vocabulary.known(frame, ("p_value", "p_adjusted")))
     if tested and len(frame) > 1 and attrs.get("family") != "1 pair":
-        text += f"; tests {words.adjustment(attrs) or 'unadjusted'}"
+        text += f"; tests {vocabulary.adjustment(attrs) or 'unadjusted'}"
     return f"{text}."
 
 
@@ -375,18 +463,22 @@ def _note(attrs: Attrs, cells: list[Cell], *, lettered: bool) -> str:
     """Return the note that explains bold type, letters and stars."""
     said = []
     if any(cell.bold for cell in cells):
-        said.append(f"Bold marks the {words.extreme_of(attrs)} value.")
+        said.append(f"Bold marks the {vocabulary.extreme_of(attrs)} value.")
     if lettered:
         said.append(
             "Values in a column that share a letter do not differ significantly at the"
-            f" {words.percent_of(words.alpha_of(attrs))} level."
+            f" {numbers.percent_of(vocabulary.alpha_of(attrs))} level."
         )
     if any(cell.raised.startswith("*") for cell in cells):
-        text = f"*, **, ***: {'adjusted ' * bool(words.adjustment(attrs))}p ≤ 0.05, 0.01, 0.001"
+        text = (
+            f"*, **, ***: {'adjusted ' * bool(vocabulary.adjustment(attrs))}p ≤ 0.05, 0.01, 0.001"
+        )
         if "baseline" in attrs:
             text += f", against {attrs['baseline']}"
-        if words.least_p(attrs):
-            text += f" ({attrs['n_resamples']:,} draws)"
+        how = [vocabulary.TESTS.get(attrs.get("test"), "")]
+        if vocabulary.least_p(attrs):
+            how.append(f"{attrs['n_resamples']:,} draws")
+        text += f" ({', '.join(filter(None, how))})" * any(how)
         said.append(f"{text}.")
     return " ".join(said)
 

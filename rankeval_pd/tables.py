@@ -141,7 +141,7 @@ def shortened(table: pd.DataFrame, short: Short, keywords: Mapping[str, Any]) ->
 
 #: what a record says, in order; other facts follow
 _RECORD = (
-    "method quantity metric unit test interval adjust family alternative alpha level"
+    "method quantity metric unit noun test interval adjust family alternative alpha level"
     " n_items n_candidates n_groups gold agreement by key groups strata seeds baseline"
     " missing ties unjudged undefined average n_resamples seed"
 ).split()
@@ -151,7 +151,7 @@ _ROLES = (
 ).split()
 #: the unit of each quantity; for systems, the metric is the quantity
 _UNITS = {
-    "proportion": "precision recall specificity npv f1 area bedroc agreement accuracy kappa"
+    "proportion": "precision recall specificity npv f1 tpr fnr area bedroc agreement accuracy kappa"
     " average-precision",
     "ratio": "lift enrichment odds-ratio",
     "candidates": "list-size true-positives",

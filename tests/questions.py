@@ -66,7 +66,7 @@ ARGUMENTS: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
 
 def noted(table: pd.DataFrame, method: str, **attrs: Any) -> pd.DataFrame:
     """Return a table made by hand, with the attrs of a method's result."""
-    table.attrs = {"method": method, **attrs}
+    table.attrs = {"method": method, "quantity": "precision", **attrs}
     return table
 
 

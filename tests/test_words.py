@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import rankeval_pd
 from rankeval_pd import in_words, paper_table
-from rankeval_pd.words import Unit, adjustment, join, p_text, unit_of
+from rankeval_pd.words.numbers import Unit, join, p_text, unit_of
+from rankeval_pd.words.vocabulary import adjustment
 from tests.questions import FRAME, noted
 from tests.test_tables import ITEMS, OF_ITEMS, RESULTS, of_rankings
 

@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 from rankeval_pd import in_words
-from rankeval_pd.words import alpha_of, join, least_p, p_text, unit_of
+from rankeval_pd.words.numbers import join, p_text, unit_of
+from rankeval_pd.words.vocabulary import alpha_of, least_p
 from tests.questions import noted
 
 
@@ -17,7 +18,7 @@ def _compared(**columns: Any) -> pd.DataFrame:
     size = max(len(x) for x in columns.values() if isinstance(x, list))
     frame = pd.DataFrame({"measure_a": "a", "measure_b": [f"b{k}" for k in range(size)], "n": 10})
     frame = frame.assign(**columns)
-    frame.attrs = {"method": "compare", "alpha": 0.05, "level": 0.95}
+    frame.attrs = {"method": "compare", "quantity": "precision", "alpha": 0.05, "level": 0.95}
     return frame
 
 
@@ -32,11 +33,11 @@ def test_a_p_value_on_the_level_is_significant():
     )
     told = in_words(many)
     assert told.startswith("Of 8 comparisons, 1 is significant at the 5% level (unadjusted).")
-    assert "The largest difference is between a and b1: " in told
+    assert "The largest difference: At n = 10, the precision is 20.0 points higher for a " in told
     many["p_value"] = many["p_value"].fillna(0.5)
     told = in_words(many)
     assert "Of 9 comparisons" in told
-    assert "between a and b2: at n = 10, the precision is 30.0 points higher for b2 than" in told
+    assert "At n = 10, the precision is 30.0 points higher for b2 than" in told
 
 
 def test_sides_of_one_sided_comparisons():
@@ -101,14 +102,16 @@ def test_up_to_eight_rows_have_a_sentence_each():
         "At n = 1, a has 1 true positive, 2.00 times the 0.50 expected by chance (p = 0.005)."
     )
     assert told[-1] == "The p-values are unadjusted."
-    told = in_words(_rows(9)).split("\n\n")
-    assert [x.split(",")[0] for x in told[:4]] == [f"At n = {n}" for n in (1, 6, 7, 9)]
-    assert told[4] == "The table has 5 more rows."
+    long = noted(pd.DataFrame({"measure": "a", "n": range(1, 10), "precision": [0.5] * 8 + [0.9]}),
+                 "precision_band")  # fmt: skip
+    assert in_words(long) == (
+        "In 9 rows, the precision of a lies between 50.0% (n = 1) and 90.0% (n = 9)."
+    )
     assert in_words(_rows(8).iloc[:1]).endswith("(p = 0.005).")
     bins = pd.DataFrame({"p_low": [0.0, 0.01], "p_high": [0.01, 1.0], "n_pairs": [0, 4],
                          "agreement": [np.nan, 0.75], "expected_agreement": 0.8})  # fmt: skip
     assert in_words(noted(bins, "calibration")).startswith(
-        "Of 4 pairs with p between 0.01 and 1, 75.0% keep the sign"
+        "Of 4 pairs with one-sided p between 0.01 and 1, 75.0% keep the sign"
     )
 
 
@@ -129,7 +132,7 @@ def test_p_values_as_journals_print_them(p, asked, written):
 
 def test_the_least_p_value_names_and_decimals():
     assert least_p({"n_resamples": 999, "adjust": "max-t"}) == 1 / 1_000
-    assert least_p({"n_resamples": 999, "event": "wild"}) == 1 / 1_000
+    assert least_p({"n_resamples": 999, "test": "wild"}) == 1 / 1_000
     assert least_p({"n_resamples": 999, "adjust": "holm"}) == 0.0
     assert join("abcdef") == "a, b, c, d, e, and f"
     assert join("abcdefg") == "7 others"

@@ -32,7 +32,7 @@ from rankeval_pd.stats import areas as early
 AREA_COLUMNS = ("measure", "area", "chance", "ci_low", "ci_high", "se", "p_value")
 AVERAGED = (*AREA_COLUMNS[:-1], "n_queries", "n_missing")
 Columns = dict[str, AnyArray]  # (group, measure), or (group, pair)
-_OWN = {"roc": "newcombe", "ap": "logit"}  # the interval of each kind of area
+INTERVAL_OF = {"roc": "newcombe", "ap": "logit"}  # the interval of each kind of area
 
 
 @Capabilities(
@@ -137,7 +137,7 @@ def area(
     if kind == "ap":
         kernel = partial(precision_columns, level=level)
     if average is not None:
-        if interval != _OWN[kind]:
+        if interval != INTERVAL_OF[kind]:
             raise ValueError(
                 f"average={average!r} with ci={ci!r}: the average over groups has its own interval."
                 " Omit ci."
@@ -177,7 +177,7 @@ def _interval_kind(kind: str, ci: str | None) -> str:
             f"ci={ci!r} is an interval for the ROC area, but kind='ap' computes average precision,"
             " which has its own interval. Omit ci."
         )
-    return ci or _OWN[kind]
+    return ci or INTERVAL_OF[kind]
 
 
 def _to_average(ranking: Ranking, _: IntArray | None = None, *, kind: str) -> Columns:
@@ -535,7 +535,7 @@ def compare_samples(areas: pd.DataFrame, how: AreaOptions) -> pd.DataFrame:
             table[name] = list(labels[rows[name]])
         elif name in rows:
             table[name] = rows[name]
-    table.attrs.update({name: getattr(how, name) for name in _NOTED})
+    table.attrs.update({name: getattr(how, name) for name in _NOTED} | {"test": "welch"})
     if how.adjust is not None:
         of_measures = f" for {measures.size} measures" * (measures.size > 1)
         table.attrs["family"] = decisions.family_of(len(pairs)) + of_measures

@@ -205,6 +205,14 @@ def rates(
     return found
 
 
+#: the quantity on the vertical axis
+_HEIGHTS = {
+    "roc": "tpr",
+    "precision_recall": "precision",
+    "det": "fnr",
+    "lift": "lift",
+    "gain": "tpr",
+}
 _CURVE = Capabilities(
     rankings="How good is it overall?",
     any_ties=True,
@@ -241,13 +249,13 @@ def _curve(
         columns.remove("share")
     curve, together = Curve(space, ties), None
     kernel: Callable[..., Columns] = _curve_columns
-    noted: dict[str, Any] = {"space": space, "ties": ties}
+    noted: dict[str, Any] = {"quantity": _HEIGHTS[space], "space": space, "ties": ties}
     if average is not None:
         kernel = _counted_columns
         together = partial(average_curves, average=average, rates=SPACES[space], level=level)
         columns.remove("threshold")
         columns += ["ci_low", "ci_high", "n_queries", "n_missing"]
-        noted |= {"average": average, "level": level}
+        noted |= {"average": average, "level": level, "interval": "korn-graubard"}
     if interval is not None:
         curve = Curve(space, ties, interval, level, chosen.draws)
         columns += ["ci_low", "ci_high"]

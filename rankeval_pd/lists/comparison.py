@@ -114,6 +114,9 @@ def _compare_joined(
         counts = (*TIE_COLUMNS, *counts)
     noted = ("alternative", "adjust", "adjust_over", "alpha", "level")
     attrs = {"combine": combine, "average": average, **{x: getattr(how, x) for x in noted}}
+    attrs |= {"of": how.of, "test": "groups", "interval": "student"}
+    if combine:
+        attrs |= {"test": "stratified", "interval": "normal"}
     return doors.tabulate(
         data,
         doors.only_pair(data, how.a, how.b, roles),

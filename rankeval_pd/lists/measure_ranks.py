@@ -10,7 +10,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from rankeval_pd import decisions, doors, errors, stats
-from rankeval_pd.curves.areas import spread_of
+from rankeval_pd.curves.areas import INTERVAL_OF, spread_of
 from rankeval_pd.decisions import UNCUT, RankOptions
 from rankeval_pd.doors import Answer, Candidates, Data
 from rankeval_pd.lists import groups
@@ -454,6 +454,19 @@ def _rows_of_ranks(
     return doors.rows_of(table, candidates, "measure", numbers, {"n": task.sizes}), facts
 
 
+def _test_of(how: RankOptions, chosen: Roles) -> str:
+    """Return the name of the test of each pair."""
+    if how.kind is not None:
+        return {"roc": "delong", "ap": "t"}[how.kind]
+    if how.swapped:
+        return "swaps"
+    if chosen.ties == "expected":
+        return "score"
+    if chosen.groups is not None:
+        return "cluster"
+    return "fisher"
+
+
 def _rank_table(
     data: Data,
     how: RankOptions,
@@ -466,7 +479,11 @@ def _rank_table(
     if means:
         check_means(data, swapped=how.swapped)
     attrs = {name: getattr(how, name) for name in ("kind", "adjust", "level")}
-    attrs["intervals"] = "simultaneous"
+    attrs |= {"intervals": "simultaneous", "quantity": "precision", "test": _test_of(how, chosen)}
+    if how.kind is not None:
+        attrs |= {"quantity": "area", "interval": INTERVAL_OF[how.kind]}
+    elif chosen.groups is not None:
+        attrs["interval"] = "wilson"
     if how.adjust is not None:
         attrs["adjust_over"] = how.adjust_over
     return doors.tabulate(

@@ -301,7 +301,7 @@ OF_MEANS = Interval(_limits_of_means, (*decisions.REGIONS, "size_a", "size_b", "
 COLUMNS = tuple("measure_a measure_b n p_min p_median p_max cuts_tie".split())
 
 
-@Capabilities(rankings="Is A better than B?", layout="pair n", quantity="p-value")
+@Capabilities(rankings="Is A better than B?", layout="pair n", quantity="p-value", test="fisher")
 @with_roles
 def tie_sensitivity(
     data: Data,

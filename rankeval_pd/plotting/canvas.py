@@ -26,7 +26,8 @@ from rankeval_pd.plotting.look import (
     small,
     wide,
 )
-from rankeval_pd.words import INTERVALS, adjustment, percent_of
+from rankeval_pd.words.numbers import percent_of
+from rankeval_pd.words.vocabulary import INTERVALS, adjustment
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -48,7 +48,7 @@ from rankeval_pd.plotting.look import (
 from rankeval_pd.plotting.panels import Levels, PublicPlot, table_of
 from rankeval_pd.roles import AreaKind, Space
 from rankeval_pd.stats import FloatArray
-from rankeval_pd.words import percent_of
+from rankeval_pd.words.numbers import percent_of
 
 # ---- Draw curves over all cutoffs
 

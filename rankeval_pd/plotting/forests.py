@@ -55,7 +55,8 @@ from rankeval_pd.plotting.panels import (
 )
 from rankeval_pd.stats import WRITTEN
 from rankeval_pd.systems import tests
-from rankeval_pd.words import alpha_of, letter_sets, percent_of
+from rankeval_pd.words.numbers import letter_sets, percent_of
+from rankeval_pd.words.vocabulary import alpha_of
 
 # ---- A dot, an interval, numbers and tie bars in each row
 _ROW, _DENSE = 0.24, 0.155  # row height in inches: default, and for more than 24 rows

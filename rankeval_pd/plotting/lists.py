@@ -67,7 +67,8 @@ from rankeval_pd.roles import (
     Roles,
     measures_of,
 )
-from rankeval_pd.words import ADJUSTED, TESTS, percent_of
+from rankeval_pd.words.numbers import percent_of
+from rankeval_pd.words.vocabulary import ADJUSTED, TESTS
 
 # -------------------------------------------------------------------------------------------------
 # Precision and recall of n-best lists (Evert 2004, figures 1 and 2).

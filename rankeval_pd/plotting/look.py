@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from rankeval_pd.errors import check_flag, listed
-from rankeval_pd.words import percent_of
+from rankeval_pd.words.numbers import percent_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

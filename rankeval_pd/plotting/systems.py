@@ -54,7 +54,7 @@ from rankeval_pd.stats import Items, rejects
 from rankeval_pd.systems import studies
 from rankeval_pd.systems.studies import gain_threshold
 from rankeval_pd.systems.tests import paired_bootstrap
-from rankeval_pd.words import percent_of
+from rankeval_pd.words.numbers import percent_of
 
 # ---- Measures in plots that compare pairs of systems
 _PAIRS = "measure_a measure_b difference p_value"

@@ -1,0 +1,173 @@
+"""Write results as sentences, with the methods that were used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import xarray as xr
+
+from rankeval_pd.errors import check_attrs, check_flag, checked_call, no_table
+from rankeval_pd.tables import listed_in, rows_in
+from rankeval_pd.words.comparisons import comparison_sentences, range_sentences
+from rankeval_pd.words.methods import methods_section
+from rankeval_pd.words.numbers import agree, join
+from rankeval_pd.words.rows import row_sentences
+from rankeval_pd.words.verdicts import verdict_sentences
+from rankeval_pd.words.vocabulary import PAIRED, Attrs
+
+Writer = Callable[[pd.DataFrame, Attrs], Iterator[str]]
+Table = pd.DataFrame | xr.Dataset
+Tables = Table | Sequence[Table] | Mapping[Any, Table]
+
+#: how the tables of a method are written; tables of other methods have a sentence for each row
+_WRITERS: dict[str, Writer] = {
+    **dict.fromkeys(PAIRED, comparison_sentences),
+    **dict.fromkeys(("summary", "measure_ranks", "system_ranks"), verdict_sentences),
+    "significant_ranges": range_sentences,
+}
+
+
+@checked_call
+def in_words(tables: Tables, *, methods: bool = False) -> str:
+    """Write the result of a method as sentences.
+
+    Parameters
+    ----------
+    tables : DataFrame, Dataset, or a list or mapping of these
+        The result of any method, or some of its rows, with the default or all columns. Names in a
+        mapping precede the sentences. The ``attrs`` of a table record how it was made; methods of
+        pandas that drop them, such as ``merge``, need ``x.attrs = table.attrs``.
+    methods : bool
+        Whether to describe the methods instead of the results.
+
+    Returns
+    -------
+    str
+        One paragraph per group and list size for tables that rank measures, and one or two
+        sentences per row for other tables. Long tables are summarized. If there are several
+        unadjusted p-values, the text says so.
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
+    >>> print(rankeval_pd.in_words(df.rankeval.summary(100)))
+    good has the highest precision at n = 100 (49.0%, simultaneous 95% interval 37.5% to
+    60.6%). It is significantly better than fair.
+    >>> compared = df.rankeval.compare("good", "fair", 100)
+    >>> print(rankeval_pd.in_words(compared))
+    At n = 100, the precision is 17.0 points higher for good than for fair (95% interval 6.6 to
+    26.8 points; p = 0.002). The difference is significant at the 5% level.
+    >>> print(rankeval_pd.in_words(compared, methods=True))
+    The table was made with `compare` of rankeval_pd 0.1.0 at n = 100. Differences were tested
+    with Fisher's exact test. The tests were two-sided and unadjusted, with a significance level
+    of 5%. Score intervals have a confidence level of 95%.
+    """
+    check_flag("methods", methods)
+    texts = []
+    for name, table in named_tables(tables):
+        frame, attrs = result_frame(table), table.attrs
+        check_attrs(attrs)
+        if methods:
+            told = [methods_section(frame, attrs)]
+        else:
+            write = _WRITERS.get(attrs["method"], row_sentences)
+            told = [*write(frame, attrs), *_caveats(attrs)] or ["The table has no rows."]
+        if name:
+            told = [f"{name}: {text}" for text in told]
+        texts += told
+    return "\n\n".join(texts)
+
+
+def named_tables(tables: Tables) -> list[tuple[str, Table]]:
+    """Return the tables and their names, which are "" unless the tables are in a mapping."""
+    if isinstance(tables, pd.DataFrame | xr.Dataset):
+        return [("", tables)]
+    if isinstance(tables, Mapping):
+        return [(str(name), table) for name, table in tables.items()]
+    if isinstance(tables, list | tuple):
+        return [("", table) for table in tables]
+    raise no_table("tables", tables, "the result of a method, or a list or mapping of results")
+
+
+_LIMITING = 1.2  # seeds are mentioned if they widen intervals by this factor
+
+#: an attr that is a count, or an attr and its value: the sentence, for a count of 1 and others
+_CAVEATS = {
+    "n_ending_in_tie": (
+        "One row describes a list that ends inside a tie; `details=True` shows which lists.",
+        "{n_ending_in_tie:,} rows describe lists that end inside a tie; `details=True` shows which"
+        " lists.",
+    ),
+    "p_adjusted rounded up": (
+        "Adjusted p-values are exact, or rounded up to the next exact p-value.",
+    ),
+    "n_grid": (
+        "There are too many candidates to compute every n. The results are for {n_grid:,} values of"
+        " n; above n = 70, consecutive values differ by at most about 1%.",
+    ),
+    "pool retrieved": (
+        "The chance level is the value for a random order of the candidates that each measure"
+        " retrieved.",
+    ),
+    "pool": (
+        "The chance level is the value for a random draw from a collection of {pool:,} candidates"
+        " in each group.",
+    ),
+    "n_lacking": (
+        "A query for which a run retrieved nothing counts as 0 (up to 1 query).",
+        "A query for which a run retrieved nothing counts as 0 (up to {n_lacking:,} queries).",
+    ),
+    "n_undefined": (
+        "A query without a value counts as 0 (up to 1 query).",
+        "A query without a value counts as 0 (up to {n_undefined:,} queries).",
+    ),
+    "n_tied": ("Up to {n_tied:,} lists per run end inside a tie; `details=True` shows the range.",),
+    "seed_variance pooled": ("The variance between seeds is pooled over all {n_systems} systems.",),
+}
+
+
+def _caveats(attrs: Attrs) -> Iterator[str]:
+    """Describe what all rows share: ties, skipped sizes, annotators, chance level and design."""
+    for key, texts in _CAVEATS.items():
+        name, _, value = key.partition(" ")
+        given = attrs.get(name, 0)
+        if given == value or (not value and isinstance(given, int) and given > 0):
+            yield agree(given, texts[0], texts[-1]).format_map(attrs)
+    names, differ = listed_in(attrs, "annotators"), listed_in(attrs, "annotators_differ")
+    if names and differ:
+        yield f"The conclusion differs for {join(differ, noun='annotators')}."
+    elif names:
+        yield f"The conclusion is the same for each of the {len(names)} annotators."
+    if attrs.get("judged_low", 1.0) < 1.0:
+        shares = dict.fromkeys(f"{attrs[f'judged_{x}']:.0%}" for x in ("low", "high"))
+        yield f"{' to '.join(shares)} of the documents up to the cutoff are judged."
+    if attrs.get("depth_low", 0) < attrs.get("depth_high", 0):
+        ends = " to ".join(f"{attrs[f'depth_{x}']:,}" for x in ("low", "high"))
+        yield f"The longest lists in the runs contain {ends} documents."
+    if attrs.get("strata") is not None:
+        count = attrs.get("n_strata", "")
+        strata = f"{count} strata ({attrs['strata']})".lstrip()
+        text = f"The score is the {attrs['average']} average over {strata}."
+        if attrs.get("groups") is not None:
+            text += f" The items are clustered by {attrs['groups']}."
+        yield text
+    elif attrs.get("weight") is not None:
+        yield f"The items are clustered by {attrs['groups']}."
+    if attrs.get("seed_widening", 1.0) >= _LIMITING:
+        yield (
+            f"With {attrs['n_seeds']} training seeds, the intervals for gains are"
+            f" {attrs['seed_widening']:.1f} times as wide as intervals from the items alone."
+        )
+
+
+def result_frame(table: Any) -> pd.DataFrame:
+    """Return a result as a frame, stacking the batches of a Dataset."""
+    if isinstance(table, xr.Dataset):
+        frame = rows_in(table).drop(columns=["row", "pair", "cut"], errors="ignore")
+        return frame[sorted(frame, key=lambda name: name in table.data_vars)].dropna(how="all")
+    if not isinstance(table, pd.DataFrame):
+        raise no_table("tables", table, "the result of a method")
+    return table

@@ -1,0 +1,196 @@
+"""Write comparisons, and ranges of list sizes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pandas as pd
+
+from rankeval_pd.stats import rejects
+from rankeval_pd.words.numbers import Unit, agree, capitalized, column_unit, p_text, percent_of
+from rankeval_pd.words.verdicts import WIDER, p_of
+from rankeval_pd.words.vocabulary import (
+    MOST,
+    P_VALUES,
+    Attrs,
+    Row,
+    adjustment,
+    alpha_of,
+    called,
+    first_of,
+    is_lower_better,
+    level_of,
+)
+
+
+def margin_words(row: Mapping[Any, Any], a: Any, b: Any, *, percent: bool, attrs: Attrs) -> str:
+    """Return a sentence about the margin for two names, or ""."""
+    name = first_of(row, ("p_equivalence", "p_noninferior"))
+    if not name or pd.isna(row[name]):
+        return ""
+    within = f"{attrs['margin']:.6g}"
+    if percent:
+        within = f"{100.0 * attrs['margin']:.6g}"
+        within += agree(float(within), " point", " points")
+    alpha = alpha_of(attrs)
+    shown = "" if rejects(row[name], alpha) else "not shown to be "
+    claim = f"{a} and {b} are {shown}equivalent"
+    if name == "p_noninferior":
+        if attrs.get("alternative") == "less":
+            a, b = b, a
+        claim = f"{a} is {shown}non-inferior to {b}"
+    return f" {claim} with a margin of {within} ({p_text(row[name], alpha=alpha)})."
+
+
+_GAPS = ("difference", "gain")
+
+
+def comparison_sentences(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
+    """Write the difference for each pair, or a summary of many pairs."""
+    gap, p = first_of(frame, _GAPS), first_of(frame, P_VALUES)
+    how = adjustment(attrs) or "unadjusted" * (len(frame) > 1 and p == "p_value")
+    low = first_of(frame, ("ci_low", "band_low"))
+    unit = column_unit(frame, gap, low, percent=called(attrs)[1])
+    if len(frame) <= MOST:
+        for row in frame.to_dict("records"):
+            yield _compared(row, how, unit, attrs)
+            if how == adjustment(attrs):
+                how = ""
+        return
+    if not p:
+        largest = frame.loc[frame[gap].abs().idxmax()].to_dict()
+        yield f"The largest of {len(frame):,} differences: {_compared(largest, how, unit, attrs)}"
+        return
+    # the number of significant comparisons, and the largest difference
+    alpha = alpha_of(attrs)
+    frame = frame[frame[p].notna()]
+    sure = rejects(frame[p], alpha)
+    text = (
+        f"Of {len(frame):,} comparisons, {sure.sum():,} {agree(sure.sum(), 'is', 'are')}"
+        f" significant at the {percent_of(alpha)} level ({how})."
+    )
+    if "tie_decides" in frame and (count := int(frame["tie_decides"].sum())):
+        text += f" The order of equal scores determines the results of {count:,} of these tests."
+    if frame[gap].notna().any():
+        pairs = [
+            " and ".join(map(str, _names(row))) + (f" at n = {row['n']:,}" if "n" in row else "")
+            for row in frame.to_dict("records")
+        ]
+        alike = [pair for pair, proven in zip(pairs, sure, strict=True) if not proven]
+        if 0 < len(alike) < 7:
+            text += f" These pairs do not differ significantly: {'; '.join(alike)}."
+        place = int(frame[gap].abs().to_numpy().argmax())
+        text += (
+            f" The largest difference: {_compared(frame.iloc[place].to_dict(), '', unit, attrs)}"
+        )
+    yield text
+
+
+def _names(row: Row) -> tuple[Any, Any]:
+    """Return the two names of a comparison."""
+    a = first_of(row, ("measure_a", "system_a", "sample_a"))
+    return row[a], row[f"{a[:-1]}b"]
+
+
+def _compared(row: Row, how: str, unit: Unit, attrs: Attrs) -> str:
+    """Write a comparison as sentences."""
+    (a, b), value = _names(row), row[first_of(row, _GAPS)]
+    if "sample_a" in row:
+        a, b = (f"{row['measure']} in {x}" for x in (a, b))
+    first = first_of(row, ("measure_a", "system_a", "sample_a"))
+    keys = [*row][: [*row].index(first)]
+    where = "".join(f"For {k} {row[k]}, " for k in keys if k not in ("size", "measure", "n"))
+    if "size" in keys:
+        where += f"With {row['size']:,} items, "
+    if "n" in row:
+        where += f"at n = {row['n']:,}, "
+    if pd.isna(value):
+        text = f"{where}{a} and {b} cannot be compared because a value is missing."
+        return capitalized(text, (a, b))
+    limits = first_of(row, ("band_low", "ci_low")).removesuffix("low")
+    ends = [row.get(f"{limits}{x}", math.nan) for x in ("low", "high")]
+    side = attrs.get("alternative", "two-sided")
+    turned = value < 0.0 and side == "two-sided"
+    if turned:
+        a, b, ends = b, a, [-ends[1], -ends[0]]
+    ends = {"greater": [ends[0], math.inf], "less": [-math.inf, ends[1]]}.get(side, ends)
+    noun, beside = called(attrs)[0], []
+    is_less = (value < 0.0 and not turned) != is_lower_better(attrs)
+    comparative = {True: "lower", False: "higher"}[is_less]
+    text = f"the {noun} is {unit.gap(value)} {comparative} for {a} than for {b}"
+    if value == 0.0:
+        text = f"{a} and {b} have the same {noun}"
+    elif attrs.get("test") == "wilcoxon":
+        text = f"{a} scores {unit.gap(value)} {comparative} than {b}"
+        beside.append("Hodges–Lehmann estimate")
+    if not any(map(math.isnan, ends)):
+        start = "simultaneous " * (limits == "band_")
+        interval = {"band_": "band"}.get(limits, "interval")
+        if any(map(math.isinf, ends)):
+            start, interval = f"one-sided {start}", "limit:"
+        beside.append(f"{start}{level_of(attrs)} {interval} {unit.gaps(*ends)}")
+    verdict = ""
+    p = first_of(row, P_VALUES)
+    if p and pd.isna(row[p]):
+        verdict = " No test was possible."
+    elif p:
+        sure = rejects(row[p], alpha_of(attrs))
+        adjusted = "adjusted " * (p == "p_adjusted" and bool(adjustment(attrs)))
+        beside += filter(None, [f"{adjusted}{p_of(row[p], attrs)}", how])
+        if side != "two-sided":
+            beside.append(f"alternative: {side}")
+        verdict = f" The difference is {'not ' * (not sure)}significant at the"
+        verdict += f" {percent_of(alpha_of(attrs))} level."
+        if sure and ends[0] <= 0.0 <= ends[1]:
+            verdict += f" {WIDER}"
+    verdict += margin_words(row, a, b, percent=unit.percent, attrs=attrs)
+    if beside:
+        text += f" ({'; '.join(beside)})"
+    text = f"{where}{text}.{verdict}{_cut_words(row, unit, attrs, turned=turned)}"
+    return capitalized(text, (a, b))
+
+
+def _cut_words(row: Row, unit: Unit, attrs: Attrs, *, turned: bool) -> str:
+    """Return the sentence about lists that end inside a tie, or ""."""
+    if row.get("tie_decides"):
+        text = " The order of equal scores determines this result: "
+        if "tie_low" not in row:
+            return f"{text}other orders lead to a different conclusion."
+        ends = [row["tie_low"], row["tie_high"]]
+        p = [p_text(row[x], alpha=alpha_of(attrs)) for x in ("p_tie_low", "p_tie_high")]
+        if turned:
+            ends, p = [-ends[1], -ends[0]], p[::-1]
+        return (
+            f"{text}over random tie-breaking orders, the difference is {unit.gaps(*ends)}"
+            f" ({' to '.join(p)})."
+        )
+    if not row.get("cuts_tie"):
+        return ""
+    if attrs.get("ties") == "expected":
+        return " A list ends inside a tie; the results are means over all tie-breaking orders."
+    return " A list ends inside a tie."
+
+
+def range_sentences(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
+    """Write the range of n in which one measure is significantly better."""
+    how = adjustment(attrs) or "each size tested separately, unadjusted"
+    if not len(frame):
+        yield f"No difference is significant at any requested size ({how})."
+    for row in frame.iloc[:MOST].to_dict("records"):
+        other = row["measure_a"]
+        if row["better"] == other:
+            other = row["measure_b"]
+        size = f"n = {row['n_first']:,}"
+        if row["n_last"] > row["n_first"]:
+            many = f"all {row['n_tests']:,}"
+            if row.get("n_gaps", 0):
+                many = f"{row['n_tests']:,} of {row['n_tests'] + row['n_gaps']:,}"
+            size = f"{many} tested sizes from n = {row['n_first']:,} to {row['n_last']:,}"
+        yield (
+            f"{row['better']} is significantly better than {other} at {size}"
+            f" ({p_text(row['p_max']).replace('p', 'largest p', 1)}; {how})."
+        )
+    if len(frame) > MOST:
+        yield f"The table has {len(frame) - MOST:,} more ranges."

@@ -1,0 +1,93 @@
+"""Describe how a table was computed, from its record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from rankeval_pd.errors import check_attrs
+from rankeval_pd.tables import listed_in
+from rankeval_pd.words.numbers import percent_of, sizes_text
+from rankeval_pd.words.vocabulary import (
+    DRAWN,
+    HANDLED,
+    TESTED,
+    TESTS,
+    Attrs,
+    adjustment,
+    alpha_of,
+    called,
+    intervals_of,
+    known,
+    level_of,
+)
+
+
+def methods_section(frame: pd.DataFrame, attrs: Attrs) -> str:
+    """Describe how a table was computed: one sentence for each part of the record."""
+    check_attrs(attrs)
+    made = f"The table was made with `{attrs['method']}` of rankeval_pd {attrs.get('version', '')}"
+    if "n" in frame:
+        made += f" at n = {sizes_text(frame['n'].tolist())}"
+    return " ".join(
+        [f"{made}.", *_tests(frame, attrs), *_intervals(attrs), *_draws(attrs), *_data(attrs)]
+    )
+
+
+#: columns that show the result of a test
+_SHOWN = ("p_value", "p_adjusted", "p_max", "rank_low", "significant", "better")
+
+
+def _tests(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
+    """Describe the tests, their family and their level."""
+    if "test" in attrs and known(frame, _SHOWN):
+        test = TESTS.get(attrs["test"], attrs["test"])
+        if attrs["test"] in DRAWN and not attrs.get("n_resamples"):
+            test += ", computed exactly"
+        yield f"{TESTED.get(attrs['method'], 'Differences were tested with')} {test}."
+        side = attrs.get("alternative", "two-sided")
+        if side != "two-sided":
+            side = f"one-sided ({side})"
+        how = adjustment(attrs) or "unadjusted"
+        level = f"with a significance level of {percent_of(alpha_of(attrs))}"
+        yield f"The tests were {side} and {how}, {level}."
+    if "margin" in attrs:
+        what = {"two-sided": "Equivalence"}.get(attrs.get("alternative", ""), "Non-inferiority")
+        yield f"{what} was tested with a margin of {attrs['margin']:g}, without adjustment."
+
+
+def _intervals(attrs: Attrs) -> Iterator[str]:
+    """Describe the intervals and their level."""
+    if "interval" in attrs and "level" in attrs:
+        name = f"{intervals_of(attrs)} intervals".lstrip()
+        target = ""
+        if attrs.get("target") == "region":
+            target = " for lists with a fixed threshold"
+        yield f"{name[0].upper()}{name[1:]}{target} have a confidence level of {level_of(attrs)}."
+
+
+def _draws(attrs: Attrs) -> Iterator[str]:
+    """Describe the resamples."""
+    if attrs.get("n_resamples"):
+        drawn = f"{attrs['n_resamples']:,} resamples were drawn"
+        if attrs.get("test") == "swaps":  # the number differs between pairs
+            drawn = f"Up to {drawn}"
+        if "seed" in attrs:
+            drawn += f" (seed {attrs['seed']})"
+        yield f"{drawn}."
+
+
+def _data(attrs: Attrs) -> Iterator[str]:
+    """Describe how groups, strata, ties and missing scores were treated."""
+    if attrs.get("average") and "strata" not in attrs:
+        over = " and ".join(map(str, listed_in(attrs, "by"))) or "query"
+        yield f"The {called(attrs)[0]} is the {attrs['average']} average over {over}."
+    for role, texts in HANDLED.items():
+        value = attrs.get(role)
+        if value is None:
+            continue
+        if isinstance(texts, str):
+            yield texts.format(" or ".join(map(str, listed_in(attrs, role))), **attrs)
+        elif value in texts:
+            yield texts[value]

@@ -1,0 +1,280 @@
+"""Write a sentence for each row of a table."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rankeval_pd.words.numbers import Unit, column_unit, join, p_cell, p_text, percent_of
+from rankeval_pd.words.vocabulary import (
+    MOST,
+    NOUNS,
+    SHARES,
+    Attrs,
+    Row,
+    alpha_of,
+    called,
+    first_of,
+    level_of,
+)
+
+#: columns of a table, and the sentence for its rows, indented; the first match is used
+#: methods (and columns that the sentence needs), and the sentence for a row, indented; the first
+#: that fits is used
+_SENTENCES = """\
+annotator_agreement
+    {statistic} for {annotators} is {value} ({ci}), based on {n_candidates} candidates.
+judged_precision judged_recall
+    With {n_judged} judged and {n_unjudged} unjudged candidates in the {n}-best list of {measure},
+    the {noun} of the list is estimated at {estimate} ({ci}).
+nbest_precision nbest_recall: n_averaged
+    At n = {n}, the mean {noun} of {measure} over {n_averaged} rankings is {estimate} ({ci}).
+nbest_precision nbest_recall: tp
+    The {n}-best list of {measure} contains {tp} true positives. The {noun} is {estimate} ({ci}),
+    {lift} times the chance level.
+nbest_precision nbest_recall precision_band precision_recall
+    At n = {n}, the {noun} of {measure} is {estimate} ({ci}).
+acceptance_precision
+    At a threshold of {threshold}, {measure} accepts {n_accepted} candidates, including {tp} true
+    positives. The precision is {precision} ({ci}) and the recall is {recall}.
+choose_threshold
+    At a threshold of {threshold}, {measure} accepts {n_accepted} candidates, including {tp} true
+    positives. The precision is {precision} and the recall is {recall}. With {level} confidence, the
+    {aim} is at least {least}.
+repetition
+    Over {n_samples} samples, {measure} accepts {n_mean} candidates on average with a precision of
+    {precision}. The standard deviation between samples is {sd_observed}, compared with an expected
+    {sd_expected} (φ = {phi}, {p_dispersion}).
+enrichment
+    The top {share} of {measure} ({n} candidates) contain {tp} true positives, {lift} times as many
+    as expected by chance ({ci}).
+area partial_area bedroc
+    The {noun} of {measure} is {estimate} ({ci}; chance level {chance}).
+random_test
+    At n = {n}, {measure} has {tp} true positives, {lift} times the {expected} expected by chance
+    ({p_value}).
+random_bound
+    At n = {n}, a random ranking has {expected} true positives on average. A count of {critical} or
+    more has p ≤ {p}.
+crossovers
+    {measure} is better than chance (p ≤ {p}) from n = {n_first} to n = {n_last}.
+plan_annotation
+    With {n_more} judgments added to the existing {n_judged}, the comparison of {measure_a} and
+    {measure_b} at n = {n} has a power of {power}.
+needed_candidates: power_low
+    With list size n = {n} and {n_judgements} judgments, the power is {power} on average over the
+    precisions compatible with the pilot sample (from {power_low} to {power_high}).
+needed_candidates
+    With list size n = {n} and {n_judgements} judgments, the power is {power}.
+tie_sensitivity
+    At n = {n}, the p-value for {measure_a} against {measure_b} over random orders of equal scores
+    lies between {p_min} and {p_max} (median {p_median}).
+gain_threshold
+    The requested quantile of the {n_pairs} gains with one-sided p-values in the window is
+    {threshold} ({ci}).
+calibration population_calibration
+    Of {n_pairs} pairs with one-sided p between {p_low} and {p_high}, {agreement} keep the sign of
+    the gain ({ci}; {expected_agreement} expected).
+compare_accuracies
+    The gain is {gain} ({ci}). The p-value lies between {p_low} and {p_high}, depending on the
+    number of items that both systems answer correctly. {verdict}
+per_query
+    The mean {metric} of {measure} over {queries} queries is {value}.
+"""
+
+
+# ---- Write a sentence for each row of a table
+
+
+def row_sentences(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
+    """Write a sentence for each row of a table, or the range of a long table."""
+    if attrs["method"] == "per_query":
+        means = frame.groupby(["metric", "measure"], sort=False, observed=True)["value"]
+        frame = means.agg(["mean", "count"]).reset_index()
+        frame = frame.rename(columns={"mean": "value", "count": "queries"})
+    if attrs["method"] in ("calibration", "population_calibration", "gain_threshold"):
+        frame = frame[frame["n_pairs"] > 0]
+    if not len(frame):
+        yield "The table has no rows with data."
+        return
+    if len(frame) > MOST and _estimate(frame, attrs)[0] in frame:
+        yield from _ranges(frame, attrs)
+        return
+    # the group columns stand before the names
+    names = [*frame]
+    before = names[: names.index(first_of(frame, ("measure_a", "measure")) or names[0])]
+    sentence = _sentence_of(frame, attrs)
+    units = {name: _row_unit(frame, name, attrs) for name in frame.select_dtypes("number")}
+    for row in frame.iloc[:MOST].to_dict("records"):
+        where = "".join(f"For {name} {row[name]}: " for name in before if name != "metric")
+        yield where + _row(row, units, sentence, attrs)
+    if len(frame) > MOST:
+        yield f"The table has {len(frame) - MOST:,} more rows."
+    if "p_value" in frame and frame["p_value"].count() > 1 and "adjust" not in attrs:
+        yield "The p-values are unadjusted."
+
+
+def _sentence_of(frame: pd.DataFrame, attrs: Attrs) -> str:
+    """Return the sentence for rows of the method in the record, or ""."""
+    for methods, text in re.findall(r"(?m)^(\S.*)\n((?: +.*\n)+)", _SENTENCES):
+        names, _, needed = methods.partition(": ")
+        if attrs["method"] in names.split() and {*needed.split()} <= {*frame}:
+            return " ".join(text.split())
+    return ""
+
+
+def _ranges(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
+    """Write the lowest and the highest estimate of each measure in a long table."""
+    estimate = _estimate(frame, attrs)[0]
+    unit, noun = _row_unit(frame, estimate, attrs), called(attrs)[0]
+    name = first_of(frame, ("measure",))
+    keys = list(frame.columns[: list(frame.columns).index(name)]) if name else []
+    place = first_of(frame, ("n", "share", "size", "query"))
+    parts: list[tuple[Any, pd.DataFrame]] = [((), frame)]
+    if name and place and frame[name].nunique() <= MOST:
+        parts = list(frame.groupby([name], sort=False, observed=True))
+    for who, part in parts:
+        known = part.dropna(subset=estimate)
+        if not len(known):
+            continue
+        ends = []
+        for row in (known.loc[known[estimate].idxmin()], known.loc[known[estimate].idxmax()]):
+            at = [f"{key} {row[key]}" for key in keys]
+            if name and not who:
+                at.append(str(row[name]))
+            if place and place not in keys:
+                at.append(f"{place} = {_number(row.to_dict(), place, Unit(False, 3))}")
+            ends.append(f"{unit.value(row[estimate])} ({', '.join(at)})")
+        of = f" of {who[0]}" * bool(who)
+        yield f"In {len(known):,} rows, the {noun}{of} lies between {ends[0]} and {ends[1]}."
+
+
+def _row_unit(frame: pd.DataFrame, name: Any, attrs: Attrs) -> Unit:
+    """Return the unit of a column, with enough decimals for the interval."""
+    if pd.api.types.is_integer_dtype(frame[name]):
+        return Unit(percent=False, decimals=0)
+    if name == "expected":
+        return Unit(percent=False, decimals=2)
+    estimate, limits = _estimate(frame, attrs)
+    two_sided = name == estimate and f"{limits}_high" in frame
+    percent = name in (*SHARES, "sd_observed", "sd_expected")
+    if name in ("difference", "gain", "threshold") and "metric" in attrs:
+        percent = called(attrs)[1]
+    return column_unit(frame, name, f"{limits}_low" * two_sided, percent=percent)
+
+
+_AIMS = {"youden": "Youden index", "npv": "negative predictive value"}
+#: the column of a quantity, or of a method, if it has another name
+_COLUMNS = {
+    "enrichment": "lift",
+    "bedroc": "value",
+    "agreement": "value",
+    "probability": "agreement",
+    "true-positives": "tp",
+    "gain_threshold": "threshold",
+    "per_query": "value",
+    "compare_accuracies": "gain",
+}
+
+
+def _estimate(columns: Any, attrs: Attrs) -> tuple[str, str]:
+    """Return the column of the estimate, and the start of the names of its limits, or ""."""
+    quantity = attrs.get("quantity", "")
+    name = _COLUMNS.get(attrs["method"], _COLUMNS.get(quantity, quantity))
+    return name, next((x for x in (name, "ci", "band") if f"{x}_low" in columns), "")
+
+
+def _row(row: Row, units: Mapping[Any, Unit], sentence: str, attrs: Attrs) -> str:
+    """Write a row as a sentence, or as a list of labeled numbers."""
+    texts = dict(row)
+    for name, unit in units.items():
+        texts[name] = _number(row, name, unit)
+    estimate, limits = _estimate(row, attrs)
+    texts["estimate"] = texts.get(estimate, _NONE)
+    if estimate in row and limits:
+        ends, unit = (row[f"{limits}_low"], row.get(f"{limits}_high", math.inf)), units[estimate]
+        shown = unit.limits(*ends)
+        if estimate == "gain":
+            shown = unit.gaps(*ends)
+        if math.isnan(ends[0]):
+            shown = _NONE
+        texts["least"] = Unit(attrs.get("aim") != "youden", 1).value(ends[0])
+        texts["ci"] = f"{level_of(attrs)} interval {shown}"
+        if limits == "band":
+            texts["ci"] = f"simultaneous {level_of(attrs)} band {shown}"
+    if attrs["method"] == "compare_accuracies":
+        texts["verdict"] = _bounded(row, alpha_of(attrs))
+    texts |= {"noun": called(attrs)[0], "level": level_of(attrs)}
+    texts["aim"] = _AIMS.get(attrs.get("aim"), attrs.get("aim", "requested rate"))
+    end = " The list ends inside a tie." * bool(row.get("tied"))
+    if "n_accepted" in row and texts.get("threshold") == _NONE:
+        return f"No threshold for {row['measure']} reaches the requested value."
+    if sentence:
+        text = _ONE.sub(r"1 \1", sentence.format_map(defaultdict(lambda: _NONE, texts))) + end
+        for unknown, told in _UNKNOWN:
+            text = re.sub(unknown, told, text)
+        return text
+    parts = []
+    for name in units:
+        if not str(name).endswith(("_low", "_high")):
+            part = f"{NOUNS.get(name, str(name).replace('_', ' '))} = {texts[name]}"
+            parts.append(part + f" ({texts.get('ci')})" * (name == estimate and bool(limits)))
+    text = f"{join(parts, most=12)}.{end}"
+    if "measure" in row:
+        return f"{row['measure']}: {text}"
+    return text
+
+
+def _number(row: Row, name: Any, unit: Unit) -> str:
+    """Write a number of a row as its column is printed."""
+    value = row[name]
+    plain = {True: ("p", "alpha", "p_low", "p_high"), False: ("p", "alpha", "threshold")}
+    if name in ("p_value", "p_dispersion"):
+        return p_text(value)
+    if math.isnan(value):
+        return _NONE
+    if name in plain["n_pairs" in row]:
+        return f"{value:.4g}"
+    if str(name).startswith("p_") and name != "p_stderr":
+        return p_cell(value)
+    if isinstance(value, int | np.integer):
+        return f"{value:,}"
+    if name in ("difference", "gain"):
+        return unit.value(value).replace("%", " points")
+    return unit.value(value)
+
+
+_ONE = re.compile(r"\b1 ((?:judged )?(?:true positive|candidate|gain|judgment|pair|sample))s\b")
+
+
+def _bounded(row: Row, alpha: float) -> str:
+    """Return the conclusion that the bounds on a p-value allow."""
+    at = f"significant at the {percent_of(alpha)} level"
+    if row["p_low"] == row["p_high"]:
+        return f"The gain is {'not ' * bool(row['p_high'] > alpha)}{at}."
+    if row["p_high"] <= alpha:
+        return f"The gain is {at} in both cases."
+    if row["p_low"] > alpha:
+        return f"The gain cannot be {at}."
+    return f"This number determines whether the gain is {at}."
+
+
+_NONE = "not available"
+
+#: text to omit if the estimate is missing
+_UNKNOWN = (
+    (rf" \({_NONE}\)", ""),
+    (rf"is estimated at {_NONE}( \([^)]*\))?", "cannot be estimated"),
+    (rf"({_NONE}) \(\d[^)]*\)", r"\1"),
+    (
+        r"The p-value lies between (\S+) and \1, depending on the number of items .* correctly",
+        r"The p-value is \1",
+    ),
+    (rf", {_NONE} times( the chance level| as many as expected by chance \([^)]*\))", ""),
+)

@@ -1,0 +1,264 @@
+"""The vocabulary of a record: names of quantities, tests, intervals and families."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from rankeval_pd.stats import WRITTEN
+from rankeval_pd.words.numbers import join, percent_of
+
+Attrs = Mapping[Any, Any]
+
+Row = dict[Any, Any]
+
+PERCENT_METRICS = ("accuracy", "precision", "recall", "f1")
+
+#: columns with proportions, which are shown in percent
+SHARES = (
+    "precision recall tpr fpr fnr power power_low power_high agreement specificity npv share"
+    " expected_agreement"
+).split()
+
+ADJUSTED = {
+    "holm": "Holm's method",
+    "bonferroni": "Bonferroni's method",
+    "bh": "the method of Benjamini and Hochberg",
+    "by": "the method of Benjamini and Yekutieli",
+    "max-t": "the single-step max-t method",
+    "max-t-stepdown": "the step-down max-t method",
+    "envelope": "a simultaneous envelope",
+}
+
+TESTS = {
+    "fisher": "Fisher's exact test",
+    "midp": "the mid-p version of Fisher's test",
+    "mcnemar": "McNemar's test",
+    "score": "the score test",
+    "kosinski": "Kosinski's weighted generalized score test",
+    "stratified": "the exact Cochran–Mantel–Haenszel test",
+    "cluster": "a cluster-robust t test",
+    "groups": "Student's t test over the groups",
+    "t": "the paired t test",
+    "welch": "Welch's t test",
+    "delong": "DeLong's test",
+    "hypergeometric": "hypergeometric tests",
+    "swaps": "random swaps of the candidates that are in only one of the two lists",
+    "permutation": "approximate randomization",
+    "exact": "McNemar's exact test (unconditional for up to 200 items)",
+    "wilcoxon": (
+        "Wilcoxon's signed-rank test, with Hodges–Lehmann estimates and limits for the gains"
+    ),
+    "wild": "a wild bootstrap (random signs of the paired differences)",
+    "recentred": "the paired bootstrap of Berg-Kirkpatrick et al. (2012)",
+    "strict": "the paired bootstrap as written in Berg-Kirkpatrick et al. (2012, figure 1)",
+    "zero": "a paired bootstrap (share of gains below 0)",
+    "crossed": "a t test with a variance for each of two crossed factors",
+    "seeds": "a t test with separate variances for items and training seeds (Welch and Cochran)",
+}
+
+DRAWN = "permutation wild recentred strict zero".split()  # exact laws if nothing was drawn
+
+#: what was tested by methods that do not test differences
+TESTED = {
+    "area": "Areas were tested against one half with",
+    "random_test": "True-positive counts were tested against a random ranking using",
+}
+
+#: roles in a record, and a sentence about the value, or a sentence for each value
+HANDLED: dict[str, str | dict[str, str]] = {
+    "agreement": {
+        "majority": "The label of a candidate is the majority vote of the annotators.",
+        "any": "A candidate is a true positive if any annotator says so.",
+        "all": "A candidate is a true positive if all annotators say so.",
+        "each": "Each annotator's labels were evaluated separately.",
+    },
+    "groups": "Rows with the same {} were treated as a cluster.",
+    "strata": "Scores are {average} averages over strata ({0}).",
+    "weight": "Each {} has the same weight.",
+    "seeds": "Systems were trained with several seeds ({}).",
+    "ties": {
+        "shared": "Equal scores were ordered at random, in the same order for all measures.",
+        "trec": "Equal scores were ordered by document name, as in trec_eval.",
+        "expected": "Results are averages over all orders of equal scores.",
+        "best": "Among equal scores, true positives were ranked first.",
+        "worst": "Among equal scores, true positives were ranked last.",
+    },
+    "missing": {
+        "last": "Candidates without a score were ranked last.",
+        "drop": "Candidates without a score were omitted.",
+        "absent": "Candidates without a score were not retrieved.",
+        "ratio": "Scores are means over the items that have a score.",
+    },
+    "unjudged": {
+        "negative": "Candidates without a label were treated as negatives.",
+        "skip": "Candidates without a label were omitted.",
+        "estimate": "The labels of unjudged candidates were estimated from judged candidates.",
+        "bounds": "The limits allow for any labels of the unjudged candidates.",
+    },
+    "undefined": {
+        "zero": "Undefined metrics count as 0.",
+        "skip": "Queries with an undefined metric were omitted.",
+    },
+}
+
+INTERVALS = {
+    "clopper-pearson": "Clopper–Pearson",
+    "wilson": "Wilson",
+    "jeffreys": "Jeffreys",
+    "newcombe": "Newcombe",
+    "delong": "DeLong",
+    "wild": "wild bootstrap",
+    "percentile": "percentile bootstrap",
+    "basic": "basic bootstrap",
+    "tango": "Tango",
+    "student": "Student's t",
+    "korn-graubard": "Korn-Graubard",
+    "order": "order-statistic",
+    "mover": "MOVER (Zou and Donner)",
+    "hypergeometric": "exact hypergeometric",
+    "sup-t": "simultaneous sup-t",
+    "cluster": "cluster-robust",
+    "jackknife": "jackknife",
+    "systems": "system bootstrap",
+}
+
+NOUNS = {
+    "tpr": "true positive rate",
+    "fpr": "false positive rate",
+    "fnr": "false negative rate",
+    "share": "share of candidates",
+    "tp": "true positives",
+    "p_value": "p-value",
+}
+
+_AREAS = {
+    "ap": "average precision",
+    "roc": "area under the ROC curve",
+    "bedroc": "BEDROC",
+    "partial_area": "standardized partial area under the ROC curve",
+}
+
+
+_QUANTITIES = {"npv": "negative predictive value", "f1": "F1", "enrichment": "lift"}
+_NO_PERCENT = ("lift", "enrichment", "score", "gain", "area", "threshold")
+
+
+def called(attrs: Attrs) -> tuple[str, bool]:
+    """Return the name of the quantity in a record, and whether to use percent."""
+    metric, weight = attrs.get("metric"), attrs.get("weight")
+    if area := _AREAS.get(attrs.get("kind", attrs.get("method"))):
+        return area, False
+    quantity = str(attrs.get("quantity", "score"))
+    if metric is None:
+        name = NOUNS.get(quantity, _QUANTITIES.get(quantity, quantity))
+        return name.replace("-", " "), quantity not in _NO_PERCENT
+    text = WRITTEN.get(metric, str(metric))
+    if metric == "mean":
+        text = f"mean {attrs.get('of', 'score')}"
+        if weight is not None:
+            text += f" over {weight}s"
+    elif weight == "group":
+        text += " with equal group weights"
+    return text, metric in PERCENT_METRICS
+
+
+def noun_of(attrs: Attrs) -> str:
+    """Return what a record calls the things that are ranked: measure, system or run."""
+    return str(attrs.get("noun", "measure"))
+
+
+def least_p(attrs: Attrs) -> float:
+    """Return the smallest possible p-value for the number of draws, or 0."""
+    draws = attrs.get("n_resamples")
+    drawn = str(attrs.get("adjust", "")).startswith("max-t") or attrs.get("test") in DRAWN
+    if not draws or not drawn:
+        return 0.0
+    return 1.0 / (float(draws) + 1.0)
+
+
+def alpha_of(attrs: Attrs) -> float:
+    """Return the significance level of the tests in a table."""
+    return float(attrs.get("alpha", 1.0 - attrs.get("level", 0.95)))
+
+
+def level_of(attrs: Attrs) -> str:
+    """Return the confidence level of the intervals in a table."""
+    return percent_of(attrs.get("level", 0.95))
+
+
+def is_lower_better(attrs: Attrs) -> bool:
+    """Return whether the metric in a table is better if it is lower."""
+    return bool(attrs.get("higher_is_better") == 0)
+
+
+def extreme_of(attrs: Attrs) -> str:
+    """Return "highest" or "lowest", whichever describes the best value."""
+    return {True: "lowest", False: "highest"}[is_lower_better(attrs)]
+
+
+#: matches a family with a single test
+_ALONE = re.compile(
+    r"1 pair( (at|in|for) each \w+)*|1 comparison with (?!.* (sizes|every n|all \d+))\S.*"
+)
+
+
+def adjustment(attrs: Attrs, *, brief: bool = False) -> str:
+    """Describe the adjustment (unless brief) and the family of p-values, or return ""."""
+    method = attrs.get("adjust")
+    if method is None or _ALONE.fullmatch(str(attrs.get("family"))):
+        return ""
+    family = f" for {attrs.get('family')}" * ("family" in attrs)
+    if brief and family:
+        return f"adjusted{family}"
+    if str(method).startswith("max-t") and attrs.get("test") == "swaps" and "1 pair" not in family:
+        over = {"max-t": "Bonferroni"}.get(method, "step-down")
+        return f"adjusted{family} by max-t within each pair and {over} across pairs"
+    return f"adjusted{family} by {ADJUSTED.get(method, method)}"
+
+
+#: methods whose rows are pairs, with intervals for differences
+PAIRED = (
+    "compare compare_thresholds compare_area unpaired_area judged_difference difference_band"
+    " paired_bootstrap paired_permutation gain_by_size"
+).split()
+
+
+def intervals_of(attrs: Attrs, *, gaps: bool | None = None) -> str:
+    """Return the name of the intervals for values or differences, or "".
+
+    By default, rows that are pairs have intervals for differences.
+    """
+    kind = join(INTERVALS.get(x, x) for x in str(attrs.get("interval", "")).split(", ") if x)
+    if gaps is None:
+        gaps = attrs.get("method") in PAIRED
+    if not gaps:
+        return f"{attrs.get('intervals', '')} {kind}".strip()
+    if not adjustment(attrs):
+        return kind * ("baseline" not in attrs)
+    method = str(attrs["adjust"])
+    if method.startswith("max-t"):
+        return "simultaneous"
+    what = "adjusted (false coverage rate)"
+    if method in ("holm", "bonferroni"):
+        what = "simultaneous"
+    return f"{what} {kind * ('baseline' not in attrs)}".rstrip()
+
+
+P_VALUES = ("p_adjusted", "p_value")
+
+
+def known(frame: pd.DataFrame, names: Sequence[str]) -> list[str]:
+    """Return the names that are columns in the table."""
+    return [name for name in names if name in frame.columns]
+
+
+def first_of(columns: Any, names: Iterable[str]) -> str:
+    """Return the first of the names that is a column, or ""."""
+    return next((name for name in names if name in columns), "")
+
+
+MOST = 8  # largest number of rows for which each row gets a sentence
