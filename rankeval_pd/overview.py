@@ -179,10 +179,10 @@ def _facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Facts:
     else:
         groups = read_frame_of_candidates(data, configured, scored=False)
         total, positive = groups.number.size, int(groups.columns["gold"].sum())
-        facts = [("candidates", f"{total:,}"), ("true positives", f"{positive:,}")]
+        facts = [("candidates", f"{total:,}"), ("positives", f"{positive:,}")]
         if total:
             facts[1] = (
-                "true positives",
+                "positives",
                 f"{positive:,}, baseline precision {positive / total:.2%}",
             )
         if by := as_names(configured.by, data.columns):

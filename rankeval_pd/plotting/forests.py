@@ -56,7 +56,7 @@ from rankeval_pd.plotting.panels import (
 from rankeval_pd.stats import WRITTEN
 from rankeval_pd.systems import tests
 from rankeval_pd.words.numbers import letter_sets, percent_of
-from rankeval_pd.words.vocabulary import alpha_of
+from rankeval_pd.words.vocabulary import alpha_of, noun_of
 
 # ---- A dot, an interval, numbers and tie bars in each row
 _ROW, _DENSE = 0.24, 0.155  # row height in inches: default, and for more than 24 rows
@@ -196,7 +196,7 @@ def _write_columns(
         write(ax, title, (1, 1), (at, 3), ha="right", **heading)
         at += 10.0
     if lanes:
-        write(ax, "tied", (1, 1), (at, 3), ha="left", **heading)
+        write(ax, "n.s.", (1, 1), (at, 3), ha="left", **heading)
         # a bar for each letter, with dots if there are gaps between its rows
         base = blended_transform_factory(ax.transAxes, ax.transData)
         bar: dict[str, Any] = {"clip_on": False, "color": ink.fg, "label": "_tied"}
@@ -374,14 +374,15 @@ def _draw_ranks(
     if "letters" in table:
         rows["letters"] = table["letters"]
     draw_forest(canvas, rows, label, header, attrs.get("level"), percent=shares)
-    scope = f"separately for each {name}"
+    noun = noun_of(attrs)
+    scope = f"separately for each {noun}"
     if attrs.get("intervals") == "simultaneous":
-        scope = f"for all {name}s together"
+        scope = f"for all {noun}s together"
     canvas.tell(f"Lines: {interval_kind(attrs, scope)}.")
     how = pairs_kind(attrs, len(table) * (len(table) - 1) // 2)
     level = 1.0 - alpha_of(attrs)
     canvas.tell(f"Rank: {joined(f'{percent_of(level)} interval for the rank', how)}.")
-    canvas.tell(f"Colored {name}s: no other {name} is significantly better.")
+    canvas.tell(f"Colored {noun}s: no other {noun} is significantly better.")
 
 
 def _rank_text(low: float, high: float) -> str:
