@@ -1,0 +1,170 @@
+"""Sentences, captions and methods sections of every method and option, held against the call.
+
+What must be said is derived from the arguments of the call and from the functions of ``stats`` that
+ran, never from the table or its record.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+from rankeval_pd import in_words, paper_table
+from rankeval_pd.options import can
+from rankeval_pd.words.vocabulary import TESTS
+from tests.walks import METHODS, QUESTIONS, answered, parameters
+
+pytestmark = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+
+NAMES = [name for name in METHODS if not can(QUESTIONS[name]).own_rows]
+#: an option of the call, and what a methods section then says
+SAID: dict[str, dict[Any, str]] = {
+    "test": {
+        "fisher": "Fisher's exact test", "midp": "the mid-p version of Fisher's test",
+        "mcnemar": "McNemar's test", "t": "paired t test", "wilcoxon": "Wilcoxon's signed-rank",
+        "delong": "DeLong's test",
+    },
+    "event": {
+        "recentred": "the paired bootstrap of Berg-Kirkpatrick et al. (2012).",
+        "strict": "as written in Berg-Kirkpatrick et al. (2012, figure 1)",
+        "zero": "share of gains below 0",
+    },
+    "ci": {
+        "wilson": "Wilson intervals", "jeffreys": "Jeffreys intervals",
+        "delong": "DeLong intervals", "percentile": "ercentile bootstrap intervals",
+        "basic": "asic bootstrap intervals",
+    },
+    "adjust": {
+        "holm": "by Holm's method", "bonferroni": "by Bonferroni's method",
+        "bh": "Benjamini and Hochberg", "by": "Benjamini and Yekutieli", "max-t": "max-t",
+    },
+    "alternative": {"greater": "one-sided (greater)", "less": "one-sided (less)"},
+    "level": {0.9: "confidence level of 90%"},
+    "alpha": {0.01: "significance level of 1%"},
+    "groups": {"query": "Rows with the same query were treated as a cluster."},
+    "average": {"macro": "macro average over query."},
+    "missing": {"last": "Candidates without a score were ranked last."},
+    "ties": {"expected": "averages over all orders of equal scores"},
+    "unjudged": {"bounds": "allow for any labels of the unjudged candidates"},
+}  # fmt: skip
+#: a function of ``stats``, and the test that a methods section may name only if it ran
+RAN = {
+    "fisher_test": "fisher", "decided_swap_tests": "swaps", "signed_rank_tests": "wilcoxon",
+}  # fmt: skip
+
+
+def calls() -> list[tuple[str, dict[str, Any]]]:
+    """Return the methods with each option that changes what must be said."""
+    found: list[tuple[str, dict[str, Any]]] = []
+    for name in NAMES:
+        found.append((name, {}))
+        for option, values in SAID.items():
+            for value in values:
+                if option in parameters(name) or option in ("groups", "missing", "ties"):
+                    found.append((name, {option: value}))
+    return found
+
+
+def asked(name: str, options: dict[str, Any]) -> pd.DataFrame:
+    """Return the table of a call; skip what the method does not offer."""
+    extra = {"by": "query"} if "average" in options else {}
+    try:
+        table = answered(name, **extra, **options)
+    except (ValueError, TypeError, NotImplementedError) as refusal:
+        pytest.skip(str(refusal)[:80])
+    if not isinstance(table, pd.DataFrame) or not len(table):
+        pytest.skip("no rows")
+    return table
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("name", "options"), calls(), ids=str)
+def test_a_methods_section_says_what_the_call_asked(name, options):
+    text = in_words(asked(name, options), methods=True)
+    for option, value in options.items():
+        says = SAID[option][value]
+        where = {"level": "interval", "alpha": "tests were", "alternative": "tests were"}
+        if option == "adjust" and "family" not in asked(name, options).attrs:
+            continue
+        if option not in where or where[option] in text:
+            assert says in text, text
+    if options.get("test") in TESTS:
+        others = [x for x in SAID["test"] if x != options["test"]]
+        assert not any(SAID["test"][x] in text for x in others if SAID["test"][x] not in text[:0])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_named_test_is_the_one_that_ran(name):
+    ran: set[str] = set()
+
+    def spy(frame: Any, event: str, _arg: Any) -> None:
+        if event == "call":
+            ran.add(frame.f_code.co_name)
+
+    sys.setprofile(spy)
+    try:
+        table = answered(name, details=True)
+    finally:
+        sys.setprofile(None)
+    test = table.attrs.get("test")
+    for function, law in RAN.items():
+        if test == law:
+            assert function in ran, (name, law)
+    if "p_value" in table or "p_adjusted" in table:
+        assert test in TESTS, (name, test)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_pandas_keeps_is_enough_and_what_it_drops_is_refused(name, tmp_path):
+    table = answered(name)
+    if isinstance(table, xr.Dataset) or not len(table):
+        pytest.skip("no rows of a frame")
+    texts = [in_words(table), in_words(table, methods=True)]
+    table.to_parquet(tmp_path / "table.parquet")
+    for kept in (pd.read_parquet(tmp_path / "table.parquet"), table.copy(), table.assign()):
+        assert [in_words(kept), in_words(kept, methods=True)] == texts
+        assert paper_table(kept).attrs.get("caption") == paper_table(table).attrs.get("caption")
+    in_words(table.sort_values(table.columns[-1], kind="stable").iloc[: len(table) // 2 + 1])
+    table.to_csv(tmp_path / "table.csv", index=False)
+    other = table.copy()
+    other.attrs = {**table.attrs, "n_items": -1}
+    for lost in (
+        pd.read_csv(tmp_path / "table.csv"), pd.concat([table, other]),
+        table.merge(pd.DataFrame({table.columns[0]: table.iloc[:, 0].unique(), "kind": "x"})),
+        pd.DataFrame(table.to_dict("list")),
+    ):  # fmt: skip
+        for write in (in_words, paper_table):
+            with pytest.raises(ValueError, match="lost its attrs"):
+                write(lost)
+
+
+def test_tables_are_told_together_and_side_by_side():
+    first, second = answered("area"), answered("nbest_precision", n=10)
+    assert in_words([first, second]) == f"{in_words(first)}\n\n{in_words(second)}"
+    told = in_words({"AUC": first, "P@10": second}).split("\n\n")
+    assert {text.split(":")[0] for text in told} == {"AUC", "P@10"}
+    cells = paper_table({"AUC": first, "P@10": second})
+    assert list(cells.columns) == ["AUC", "P@10"]
+    assert cells["AUC"].tolist() == paper_table(first).iloc[:, 0].tolist()
+    assert cells.attrs["caption"].count("AUC: ") == 1
+    assert list(paper_table([first, second]).columns) == [
+        "area under the ROC curve", "precision",
+    ]  # fmt: skip
+    with pytest.raises(TypeError, match="tables"):
+        in_words("area")
+    with pytest.raises(ValueError, match="same kind of rows"):
+        paper_table([first, answered("compare_area")])
+
+
+def test_groups_can_be_rows():
+    table = answered("nbest_precision", n=4, by="query")
+    cells = paper_table(table, rows="groups")
+    assert list(cells.index) == [str(x) for x in table["query"].unique()]
+    assert np.isin(cells.to_numpy(), paper_table(table).to_numpy()).all()
+    with pytest.raises(ValueError, match="rows='groups' needs a table with groups"):
+        paper_table(answered("area"), rows="groups")
