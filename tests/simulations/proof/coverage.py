@@ -224,14 +224,15 @@ def every_miss(table):
 
 def promising():
     """Return the public functions that return intervals, bands or p-values, by name."""
-    named = {name: getattr(rankeval_pd, name) for name in rankeval_pd.__all__}
-    return {
-        name: function for name, function in named.items()
-        if inspect.isfunction(function) and (
-            not {*CHOICES}.isdisjoint(inspect.signature(function).parameters)
-            or re.search(PROMISES, f"{name} {vars(function).get('capabilities')} {function.__doc__}")
-        )
-    }  # fmt: skip
+    found = {}
+    for name in rankeval_pd.__all__:
+        function = getattr(rankeval_pd, name)
+        if inspect.isfunction(function):
+            said = f"{name} {vars(function).get('capabilities')} {function.__doc__}"
+            options = inspect.signature(function).parameters
+            if re.search(PROMISES, said) or not {*CHOICES}.isdisjoint(options):
+                found[name] = function
+    return found
 
 
 def _literals(hint):
