@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.simulations.proof import accuracy, coverage
+from tests.simulations.proof import accuracy, coverage, elsewhere
 from tests.simulations.proof.pages import NAMES, ROOT, TEXTS, command, place
 
 pytestmark = pytest.mark.skipif(
@@ -137,6 +137,29 @@ def test_every_simulation_is_on_the_page_of_coverage():
     tables = {path.stem for path in Path(__file__).parent.glob("*.csv")}
     values = {"bedroc", "delong", "regions", "simulated", "ucs", "agreement"}
     assert tables - values <= {claim.source for claim in coverage.claims()}
+
+
+@pytest.mark.parametrize(
+    "number", range(len(elsewhere.PAIRS)), ids=[pair["what"] for pair in elsewhere.PAIRS]
+)
+def test_numbers_elsewhere_are_the_same_or_differ_for_a_reason(number):
+    pair = elsewhere.PAIRS[number]
+    assert elsewhere.verdict(number) == pair["how"], elsewhere.results(number)
+    assert ("why" in pair) == (pair["how"] == "other")
+    assert ("draws" in pair) == (pair["how"] == "near")
+    page = place("elsewhere").read_text("utf-8")
+    group = page.split(f"## {elsewhere.HEADS[pair['how']]}\n")[1].split("\n## ")[0]
+    assert all(pair[side].strip() in group for side in elsewhere.SIDES)
+
+
+def test_other_numbers_are_not_called_the_same(monkeypatch):
+    near = next(k for k, pair in enumerate(elsewhere.PAIRS) if pair["how"] == "near")
+    same = next(k for k, pair in enumerate(elsewhere.PAIRS) if pair["how"] == "same")
+    here, there = elsewhere.results(near)
+    error = (here * (1 - here) * 2 / elsewhere.PAIRS[near]["draws"]) ** 0.5
+    for number, found in ((near, [here, here + 5 * error]), (same, [here, here * (1 + 1e-9)])):
+        monkeypatch.setattr(elsewhere, "results", lambda _, found=found: found)
+        assert elsewhere.verdict(number) == "other"
 
 
 @pytest.mark.full
