@@ -592,7 +592,7 @@ def annotator_agreement(data: Data, *, level: float = 0.95, **roles: Unpack[Judg
     Intervals are jackknife intervals over candidates, computed with Student's t on Fisher's z
     scale. If fewer than 5 candidates have a label other than the most common label, they are
     widened by an extra candidate to which all annotators give the rare label. In simulations with
-    30 to 400 candidates and a kappa of 0.4 to 0.8, coverage was 0.93 or more
+    30 to 400 candidates and a kappa of 0.4 to 0.8, coverage was 0.934 or more
     (``tests/simulations/annotators.csv``).
 
     References

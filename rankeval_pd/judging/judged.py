@@ -589,7 +589,7 @@ def judged_difference(
     rate is constant within each region, ``compare_for(tp_judged_a, n_judged_a, tp_judged_b,
     n_judged_b, overlap=0)`` returns the p-value. As in :func:`judged_precision`, a warning reports
     judged candidates that are clearly not a random sample. In simulations with a fifth of Evert's
-    data judged, intervals for differences had at least the nominal coverage
+    data judged, the coverage of 95% intervals for differences was at least 0.957
     (``tests/simulations/partly_judged.csv``).
 
     Examples
