@@ -70,7 +70,7 @@ def area(
         scores as one block, as in scikit-learn.
     ci
         Kind of interval for the ROC area, by default "newcombe". "newcombe" uses the standard
-        deviation at each possible area, or DeLong's if it is larger. It maintains its coverage for
+        deviation at each possible area, or DeLong's if it is larger. It is meant for
         areas near 1 and for small classes. For two-valued scores, "newcombe" is Miettinen and
         Nurminen's interval for the difference between two proportions. "delong" is area ± z se, as
         in pROC, and NaN if the standard error is 0. Average precision has its own interval, with

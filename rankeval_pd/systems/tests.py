@@ -616,7 +616,7 @@ def paired_bootstrap(
     p-value is at most McNemar's. With ``seeds``, it is a t test (see :func:`needed_seeds`). For
     ratios of sums between 0 and 1 (precision, recall, F1, AER, ratio) without ``groups``, it is the
     distribution of a difference between two dependent proportions (Storer and Kim 1990; Kosinski
-    2013), which keeps the nominal level for 10 or more guesses.
+    2013), which needs 10 or more guesses.
 
     Exact distributions are available for mean, sum and accuracy if all differences are multiples of
     one step and their sum has at most a million values near the mean. Events that resample items

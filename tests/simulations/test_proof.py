@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.simulations.proof import accuracy, coverage, elsewhere
+from tests.simulations.proof import accuracy, coverage, elsewhere, sentences
 from tests.simulations.proof.pages import NAMES, ROOT, TEXTS, command, place
 
 pytestmark = pytest.mark.skipif(
@@ -72,6 +72,37 @@ def test_coverage_is_what_the_committed_simulations_give():
     assert coverage.page() == place("coverage").read_text("utf-8")
     for name, text in coverage.topics().items():
         assert text == place(f"coverage/{name}").read_text("utf-8"), name
+
+
+def test_numbers_in_sentences_about_levels_are_those_of_the_tables():
+    for sentence in sentences.sentences():
+        text = (ROOT / sentence.file).read_text("utf-8")
+        assert [list(found.groups()) for found in sentences.pattern(sentence).finditer(text)] == [
+            sentences.numbers(sentence)
+        ], sentence
+
+
+# what a sentence about levels claims: a number, or that a level is reached
+CLAIM = re.compile(
+    r"\b(?:coverage|cover(?:s|ed)|error rates?|rejected at)\b[^.!?|`:]*?\b0\.\d|"
+    r"(?:stay|remain|keep|is|are)s? below 5|at least the nominal|"
+    r"(?:reach|maintain|keep)\w* (?:its|their|the) (?:nominal )?(?:coverage|level)"
+)
+MEANT = {"docs/start/glossary.md", "docs/validation/index.md"}  # what should be, or a question
+
+
+def test_no_sentence_claims_a_level_that_no_table_gives():
+    files = [*(ROOT / "docs").rglob("*.md"), *(ROOT / "rankeval_pd").rglob("*.py")]
+    written = {place(name) for name in ("accuracy", "coverage", "elsewhere", "papers")}
+    for path in [ROOT / "README.md", *files]:
+        name = path.relative_to(ROOT).as_posix()
+        if name in MEANT or {path, path.parent.with_suffix(".md")} & written:
+            continue
+        text = re.sub(r"```.*?```", "", path.read_text("utf-8"), flags=re.DOTALL)
+        for sentence in sentences.sentences():
+            if sentence.file == name:
+                text = sentences.pattern(sentence).sub("", text)
+        assert not CLAIM.findall(re.sub(r"\s+", " ", text)), name
 
 
 def test_every_question_has_a_topic_and_a_text():

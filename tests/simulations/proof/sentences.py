@@ -35,19 +35,19 @@ def most(shares):
     return _text(math.ceil(1e3 * shares.max() - 1e-6) / 1e3)
 
 
-class Tables(dict):
-    """The tables of simulations by their names, and what an expression calls."""
+class Names(dict):
+    """What an expression may name: the tables of simulations, and what it calls."""
 
     def __missing__(self, name):
-        if not (REFERENCE / f"{name}.csv").exists():
-            raise KeyError(name)
-        return simulated(name)
+        if (REFERENCE / f"{name}.csv").exists():
+            return simulated(name)
+        raise KeyError(name)
 
 
 def numbers(sentence):
     """Return the numbers of a sentence, from the tables; ";" is between their expressions."""
-    tables = Tables(settings=every_setting())
-    return [eval(x, {"most": most, "least": least}, tables) for x in sentence.value.split("; ")]
+    names = Names(most=most, least=least, settings=every_setting())
+    return [eval(expression, names) for expression in sentence.value.split("; ")]
 
 
 def pattern(sentence):
