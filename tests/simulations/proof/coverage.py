@@ -11,7 +11,7 @@ import inspect
 import re
 import tomllib
 from pathlib import Path
-from typing import get_args, get_type_hints
+from typing import get_type_hints
 
 import numpy as np
 import pandas as pd
@@ -155,12 +155,12 @@ def summary(table):
     """Return a row for each procedure and use: its worst settings, and how many miss."""
     rows = []
     keys = ["question", "use", "procedure"]
-    for (question, use, name), mine in table.groupby(keys, sort=False):
-        promises = [part for _, part in mine.groupby(["promise", "source"], sort=False)]
-        row = dict(zip(keys, (question, use, name), strict=True))
-        row["worst (median)"] = "; ".join(_promised(part) for part in promises)
-        counts = {"miss": int(mine["miss"].sum()), "far": int(mine["far"].sum())}
-        rows.append(row | {"settings": len(mine)} | counts)
+    for values, mine in table.groupby(keys, sort=False):
+        promises = mine.groupby(["promise", "source"], sort=False)
+        row = dict(zip(keys, values, strict=True))
+        row["worst (median)"] = "; ".join(_promised(part) for _, part in promises)
+        row |= {"settings": len(mine), **mine[["miss", "far"]].sum()}
+        rows.append(row)
     return pd.DataFrame(rows)
 
 
@@ -176,7 +176,7 @@ def outcome(found):
 
 
 def section(found, question):
-    """Return a section: what was simulated, what misses its target, and what does not."""
+    """Return a section: what was simulated, and how often each procedure misses its target."""
     here = found[found["question"] == question]
     sources = dict.fromkeys(claim.source for claim in claims() if claim.question == question)
     *first, last = (f"`{source}`" for source in sources)
@@ -184,17 +184,10 @@ def section(found, question):
     said = f"{SIMULATED[question]} {outcome(here)} All settings are in {files} (CSV)."
     parts = [f"## {question}", said]
     for use, head in USES.items():
-        mine = here[here["use"] == use]
-        holds, fails = mine[mine["miss"] == 0], mine[mine["miss"] > 0]
-        if not fails.empty:
-            columns = ["procedure", "worst (median)", "settings", "miss", "far"]
-            worst_first = fails.sort_values("far", ascending=False, kind="stable")[columns]
+        mine = here[here["use"] == use].drop(columns=["question", "use"])
+        if not mine.empty:
+            worst_first = mine.sort_values(["far", "miss"], ascending=False, kind="stable")
             parts.append(as_table(worst_first.rename(columns={"procedure": head}), NUMBERS))
-        if not holds.empty:
-            lines = [f"* {row.procedure}: {row[4]}" for row in holds.itertuples()]
-            count = f"{holds['settings'].sum():,} settings"
-            parts.append(f"{head.capitalize()} that never miss the target ({count}):")
-            parts.append("\n".join(lines))
     return parts
 
 
@@ -210,15 +203,12 @@ def every_miss(table):
     parts = []
     for use in ("default", "option"):
         found = missed(table, use)
-        rows = {
-            "procedure": found["procedure"],
-            "setting": found["setting"],
-            "target": [_target(row) for row in found.itertuples()],
-            "simulated": [_reached(row) for row in found.itertuples()],
-            "far": np.where(found["far"], "far", ""),
-        }
-        parts += [f"## {USES[use].capitalize()}", f"{len(found)} settings miss the target."]
-        parts.append(as_table(pd.DataFrame(rows), ["simulated"]))
+        shown = found[["procedure", "setting"]].assign(
+            target=[_target(row) for row in found.itertuples()],
+            simulated=[_reached(row) for row in found.itertuples()],
+            far=found["far"].map({True: "far", False: ""}),
+        )
+        parts += [f"## {USES[use].capitalize()}", as_table(shown, ["simulated"])]
     return beside("coverage", "missed", TITLES["missed"], sections="\n\n".join(parts))
 
 
@@ -235,25 +225,8 @@ def promising():
     return found
 
 
-def _literals(hint):
-    """Return the texts that a type allows."""
-    parts = get_args(hint)
-    return [x for part in parts for x in ([part] if isinstance(part, str) else _literals(part))]
-
-
-def _choices(function):
-    """Return the values of the options that choose a test or an interval, but for the default."""
-    hints, given = get_type_hints(function), inspect.signature(function).parameters
-    for option in [x for x in CHOICES if x in given]:
-        values = _literals(hints[option])
-        default = given[option].default
-        if default is None and option != "interval":
-            default = values[0]
-        yield from (f"{option}='{value}'" for value in values if value != default)
-
-
 def not_simulated():
-    """Return the methods, and the options of others, that no row of ``coverage.csv`` names."""
+    """Return the methods, and the tests and intervals of others, that ``coverage.csv`` lacks."""
     told = [claim.procedure for claim in claims() if claim.use != "other"]
     methods, options = [], []
     for name, function in promising().items():
@@ -261,18 +234,20 @@ def not_simulated():
         if not mine:
             methods.append(f"`{name}`")
             continue
-        lacking = [x for x in _choices(function) if not any(x in said for said in mine)]
-        options += [f"`{name}({choice})`" for choice in lacking]
+        hints, given = get_type_hints(function), inspect.signature(function).parameters
+        for option in [x for x in CHOICES if x in given]:
+            values = re.findall(r"'([\w-]+)'", str(hints[option]))
+            default = given[option].default
+            if default is None and option != "interval":
+                default = values[0]
+            choices = [f"{option}='{value}'" for value in values if value != default]
+            options += [f"`{name}({x})`" for x in choices if not any(x in said for said in mine)]
     return methods, options
-
-
-def _listed(names):
-    return ", ".join(names) or "none"
 
 
 def page():
     table = every_setting()
-    counted = {}
+    counted = {"errors": ERRORS}
     for use in ("default", "option"):
         mine = table[table["use"] == use]
         counted[use] = (
@@ -281,9 +256,9 @@ def page():
         )
         counted[f"{use}s"] = as_table(shortfalls(table, use), NUMBERS)
     methods, options = not_simulated()
-    counted |= {"methods": _listed(methods), "choices": _listed(options)}
-    counted["simulated"] = len(promising()) - len(methods)
-    return written("coverage", TITLES, errors=ERRORS, promising=len(promising()), **counted)
+    counted |= {"methods": ", ".join(methods) or "none", "choices": ", ".join(options) or "none"}
+    counted |= {"promising": len(promising()), "simulated": len(promising()) - len(methods)}
+    return written("coverage", TITLES, **counted)
 
 
 def topics():

@@ -48,29 +48,26 @@ def results(number):
 def verdict(number):
     """Return whether the numbers of a pair are the same, near each other, or others."""
     here, there = results(number)
-    if here.shape == there.shape:
-        if (np.abs(here - there) <= EQUAL * np.abs(there)).all():
-            return "same"
-        p, draws = (here + there) / 2, PAIRS[number].get("draws", np.inf)
-        if (np.abs(here - there) <= ERRORS * np.sqrt(p * (1 - p) * 2 / draws)).all():
-            return "near"
+    if here.shape != there.shape:
+        return "other"
+    if (np.abs(here - there) <= EQUAL * np.abs(there)).all():
+        return "same"
+    p, draws = (here + there) / 2, PAIRS[number].get("draws")
+    if draws and (np.abs(here - there) <= ERRORS * np.sqrt(p * (1 - p) * 2 / draws)).all():
+        return "near"
     return "other"
-
-
-def _shown(numbers):
-    """Return numbers as text: few of them, or how many."""
-    if numbers.size > 3:
-        return f"{numbers.size} numbers"
-    return ", ".join(f"{x:.6g}" for x in numbers)
 
 
 def shown(number):
     """Return a pair: why its numbers differ, if they do, and both calls with their numbers."""
-    pair = PAIRS[number]
-    here, there = (_shown(x) for x in results(number))
+    pair, code = PAIRS[number], []
+    for side, found in zip(SIDES, results(number), strict=True):
+        few = ", ".join(f"{x:.6g}" for x in found)
+        code.append(
+            f"{pair[side].strip()}\n# {few if found.size <= 3 else f'{found.size} numbers'}"
+        )
     title = f"**{pair['what']}**" + (f": {pair['why']}" if "why" in pair else "")
-    code = f"{pair['here'].strip()}\n# {here}\n\n{pair['there'].strip()}\n# {there}"
-    return f"{title}\n\n```python\n{code}\n```"
+    return "\n".join([title, "", "```python", *code, "```"])
 
 
 def page():
