@@ -62,12 +62,10 @@ def shown(number):
     """Return a pair: why its numbers differ, if they do, and both calls with their numbers."""
     pair, code = PAIRS[number], []
     for side, found in zip(SIDES, results(number), strict=True):
-        few = ", ".join(f"{x:.6g}" for x in found)
-        code.append(
-            f"{pair[side].strip()}\n# {few if found.size <= 3 else f'{found.size} numbers'}"
-        )
+        few = ", ".join(f"{x:.5g}" for x in found) if found.size <= 3 else f"{found.size} numbers"
+        code.append(f"{pair[side].strip()}\n# {few}")
     title = f"**{pair['what']}**" + (f": {pair['why']}" if "why" in pair else "")
-    return "\n".join([title, "", "```python", *code, "```"])
+    return "\n".join([title, "", "```python", "\n\n".join(code), "```"])
 
 
 def page():
