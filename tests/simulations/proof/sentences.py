@@ -35,6 +35,11 @@ def most(shares):
     return _text(math.ceil(1e3 * shares.max() - 1e-6) / 1e3)
 
 
+def rounded(shares):
+    """Return the shares of a table's row with three digits."""
+    return [f"{share + 1e-9:.3f}" for share in shares]
+
+
 class Names(dict):
     """What an expression may name: the tables of simulations, and what it calls."""
 
@@ -46,8 +51,9 @@ class Names(dict):
 
 def numbers(sentence):
     """Return the numbers of a sentence, from the tables; ";" is between their expressions."""
-    names = Names(most=most, least=least, settings=every_setting())
-    return [eval(expression, names) for expression in sentence.value.split("; ")]
+    names = Names(most=most, least=least, rounded=rounded, settings=every_setting())
+    found = [eval(expression, names) for expression in sentence.value.split("; ")]
+    return found[0] if isinstance(found[0], list) else found
 
 
 def pattern(sentence):
