@@ -48,7 +48,6 @@ from rankeval_pd.plotting.look import (
 from rankeval_pd.plotting.panels import (
     Levels,
     by_name,
-    curves_of,
     is_log,
     plot_of,
     positives_of,
@@ -238,7 +237,8 @@ def _with_curves(
     with one_reading():
         if finite:
             within = n = seen_of(data, n, roles)
-        table = curves_of(data, within, **roles)
+        with hushed("target='region'"):  # intervals are not drawn
+            table = nbest_precision(data, within, **roles)
         bound = bound_of(data, p, n, population=population, pool=pool, **roles)
         levels = [x for x in dict.fromkeys(np.asarray(bound["p"]).tolist()) if x < 1.0]
         if simultaneous and finite and levels:

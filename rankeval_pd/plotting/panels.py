@@ -19,12 +19,10 @@ from rankeval_pd.doors import frame_of, read_frame
 from rankeval_pd.errors import (
     argument_check,
     held,
-    hushed,
     no_table,
     unknown_keyword,
 )
 from rankeval_pd.errors import shown as shown_text
-from rankeval_pd.lists.precision import nbest_precision
 from rankeval_pd.options import (
     FILLED,
     LONG_ROLES,
@@ -320,6 +318,7 @@ def end(canvases: Sequence[Canvas], look: Look_of_look, *, ours: bool) -> None:
 
 Drawable = pd.DataFrame | xr.Dataset
 Levels = float | Sequence[float]
+_Beside: Any = Drawable | list | tuple | None  # what can be drawn beside a table
 
 
 class Look(TypedDict, total=False):
@@ -523,7 +522,9 @@ class Plot:
     def of_table(self, table: Any, beside: Sequence[Any], options: Mapping[str, Any]) -> Any:
         """Draw a table of the method; refuse arguments that would make another table."""
         named = dict(zip(self.asked, [table, *beside], strict=False))
-        given = {name: x for name, x in named.items() if name != "data" and not _stands_beside(x)}
+        given = {
+            name: x for name, x in named.items() if name != "data" and not isinstance(x, _Beside)
+        }
         known = {*self.options, *LOOK, *self.beside}
         given |= {name: x for name, x in options.items() if name not in known}
         for name, value in given.items():
@@ -612,11 +613,6 @@ class Plot:
         return panels
 
 
-def _stands_beside(given: Any) -> bool:
-    """Return whether an argument is a table to draw beside a table, or several."""
-    return given is None or isinstance(given, Drawable | list | tuple)
-
-
 def plot_of(
     method: Callable[..., Any],
     needed: str,
@@ -700,12 +696,6 @@ def seen_of(data: Drawable, n: Any, roles: Mapping[str, Any]) -> Any:
     groups = read_frame(frame, Roles.of(named))
     sizes = np.unique(groups.tally(groups.columns["present"]))
     return seen(sizes[sizes > 0].tolist())
-
-
-def curves_of(data: Any, n: Any, **roles: Any) -> Any:
-    """Return the precision of n-best lists, without the warning about intervals not drawn."""
-    with hushed("target='region'"):
-        return nbest_precision(data, n, **roles)
 
 
 def roles_in(asked: Mapping[str, Any]) -> dict[str, Any]:
