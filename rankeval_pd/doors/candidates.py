@@ -427,7 +427,7 @@ def read_frame(data: pd.DataFrame, asked: Roles, *, scored: bool = True) -> Grou
             refuse_unscored(lacking.sum(axis=1), present.sum(axis=1), truth.size, ranked)
         warn_of_dropped(lacking, present, true, ranked)
         present = present & ~unscored
-    keys, number = group_numbers([frame_column(frame, x, "by") for x in by], by, len(frame))
+    keys, number = group_numbers(frame, by)
     cluster = None
     if roles.groups is not None:
         cluster = packed(

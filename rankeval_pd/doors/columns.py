@@ -366,17 +366,17 @@ def asked_thresholds(
     return result
 
 
-def group_numbers(
-    columns: Sequence[pd.Series], by: Sequence[Hashable], rows: int
-) -> tuple[pd.DataFrame, IntArray]:
+def group_numbers(frame: pd.DataFrame, by: Sequence[Hashable]) -> tuple[pd.DataFrame, IntArray]:
     """Return the sorted group keys, and each row's group number."""
     if not by:
-        return pd.DataFrame(index=[0]), np.zeros(rows, dtype=np.int64)
+        return pd.DataFrame(index=[0]), np.zeros(len(frame), dtype=np.int64)
+    columns = [frame_column(frame, name, "by") for name in by]
     for name, column in zip(by, columns, strict=True):
         refuse_missing(column, "by", name)
     header = pd.Index(list(by), tupleize_cols=False)
     values = columns[0].to_numpy()
-    if rows and len(by) == 1 and values.dtype.kind in "iu" and (values[1:] >= values[:-1]).all():
+    whole = len(by) == 1 and values.dtype.kind in "iu"
+    if whole and values.size and (values[1:] >= values[:-1]).all():
         new = np.append(True, values[1:] != values[:-1])  # the rows are sorted
         return pd.DataFrame({0: columns[0].array[new]}).set_axis(header, axis=1), new.cumsum() - 1
     keys = pd.concat([x.reset_index(drop=True) for x in columns], axis=1)
@@ -463,7 +463,7 @@ def label_order(hashes: Keys, seed: int, group: IntArray) -> tuple[IntArray, Boo
     third result contains the hashes, which then also depend on the seed.
     """
     again = np.zeros(hashes.size, dtype=bool)
-    salt = mix(np.array([seed % 2**64], dtype=np.uint64))
+    salt = ranking.hashed_seed(seed)
     keys = mix(hashes + salt)
     order = _sorted_in_groups(keys, group)
     ranked = keys[order]

@@ -26,7 +26,6 @@ from rankeval_pd.roles import (
     Roles,
     as_names,
     check_kinds,
-    check_types,
     find_gold,
     find_measures,
     frame_column,
@@ -252,7 +251,7 @@ def tie_keys(rows: pd.DataFrame, request: Request) -> AnyArray:
     """Return numbers (row) that determine the order of equal scores."""
     key = request.roles.key
     if key is None:
-        seed = ranking.mix(np.array([request.roles.seed % 2**64], dtype=np.uint64))
+        seed = ranking.hashed_seed(request.roles.seed)
         return ranking.mix(columns.label_hashes(columns.label_values(rows, request.label)) + seed)
     values = frame_column(rows, key, "key")
     refuse_missing(values, "key", key)
@@ -603,9 +602,7 @@ def _joined_answers(
 ) -> tuple[Parts, list[Answer]]:
     """Join the answers, and number all groups in their order."""
     keys = pd.concat([part.keys for part, _ in parts], ignore_index=True)
-    for name in by:
-        check_types(keys[name], "by", name)
-    keys, number = columns.group_numbers([keys[name] for name in by], by, len(keys))
+    keys, number = columns.group_numbers(keys, by)
     starts = np.cumsum([0, *(len(part.keys) for part, _ in parts)])
     answers: list[Answer] = []
     for (_, own), start in zip(parts, starts, strict=False):

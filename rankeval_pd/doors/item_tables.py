@@ -636,7 +636,8 @@ def read_items(frame: pd.DataFrame, roles: Roles, *, first: bool = False) -> Ite
     if roles.seeds is not None:
         labels = seeds
     design = ItemDesign(cluster, strata, labels, roles)
-    keys, number = group_numbers(domains, by, len(frame))
+    keys, number = group_numbers(frame, by)
+    number = number[order]
     members = np.split(np.argsort(number, kind="stable"), np.cumsum(np.bincount(number))[:-1])
     plain = frame.columns.nlevels == 1 and frame.columns.name != "system"
     if first and roles.measures is None and plain:

@@ -173,7 +173,7 @@ def read_queries(frame: pd.DataFrame, options: QueryOptions) -> Queries:
         taken.append(key)
     measures = find_measures(frame, roles, taken, needed=True)
     grade = grade_values(frame_column(frame, gold, "gold"), gold)
-    keys, query = group_numbers([frame_column(frame, x, "by") for x in by], by, len(frame))
+    keys, query = group_numbers(frame, by)
     signs = signs_of(measures, roles, frame.columns)
     columns = [frame_column(frame, name, "measures") for name in measures]
     if roles.measures is None:

@@ -84,7 +84,7 @@ def caption(ax: Any) -> str:
     >>> rankeval_pd.plotting.caption(df.rankeval.plot.precision([50, 100]))
     'Bars: 95% Clopper–Pearson confidence intervals, separately at each n. Gray line: random order.'
     """
-    first = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()[0]
+    first = np.asarray(ax, dtype=object).ravel()[0]
     drawn = [one for one in first.figure.axes if one.has_data()]
     return " ".join(dict.fromkeys(x for one in drawn for x in _CAPTIONS.get(one, ())))
 

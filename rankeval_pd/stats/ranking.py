@@ -220,8 +220,7 @@ class Ranking:
             return self.size
         if (known := self.whole) is not None:
             shape = self.score.shape[:-1]
-            scored, true = np.broadcast_to(known.scored, shape), known.tp_scored
-            return Size(scored, np.broadcast_to(true, shape))
+            return Size(*(np.broadcast_to(x, shape) for x in (known.scored, known.tp_scored)))
         return Size(self.eligible.sum(axis=-1), (self.gold & self.eligible).sum(axis=-1))
 
     @cached_property
@@ -683,8 +682,12 @@ def normals(keys: Keys, seed: int, start: int, stop: int) -> FloatArray:
 
 
 def _seeded(keys: Keys, seed: int, stream: int) -> Keys:
-    own = mix(np.array([seed % 2**64], dtype=np.uint64)) + np.uint64(stream)
-    return mix(keys ^ mix(own))
+    return mix(keys ^ mix(hashed_seed(seed) + np.uint64(stream)))
+
+
+def hashed_seed(seed: int) -> Keys:
+    """Return the hash (1) of a seed."""
+    return mix(np.array([seed % 2**64], dtype=np.uint64))
 
 
 def other_order(keys: Keys, seed: int, number: int) -> Keys:
