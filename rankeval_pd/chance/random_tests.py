@@ -277,10 +277,15 @@ def random_pvalue(
     >>> print(f"{p:.3g}")
     1.59e-05
     """
-    given = {"tp": tp, "n": n, "n_candidates": n_candidates, "n_positive": n_positive}
-    given = {name: x for name, x in (given | {"prior": prior}).items() if x is not None}
+    given = {
+        "tp": tp,
+        "n": n,
+        "n_candidates": n_candidates,
+        "n_positive": n_positive,
+        "prior": prior,
+    }
     if n_queries is None:
-        errors.check_together(**given)
+        errors.check_together(**{name: x for name, x in given.items() if x is not None})
     model = _published_population(n_candidates, n_positive, prior, population)
     count, size = _numbers("tp", tp), _numbers("n", n, whole=True)
     if isinstance(model, Finite) and np.any(size > model.total):

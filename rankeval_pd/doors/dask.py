@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple, Self
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.decisions import GROUP, Rows
+from rankeval_pd.decisions import GROUP
 from rankeval_pd.doors import candidates, columns, item_tables
 from rankeval_pd.doors.candidates import Answer, GroupFrame, HeadFrame, Parts, RankingQuestion
 from rankeval_pd.doors.item_tables import ItemTable
@@ -26,7 +26,6 @@ from rankeval_pd.roles import (
     Roles,
     as_names,
     check_kinds,
-    check_types,
     find_gold,
     find_measures,
     frame_column,
@@ -54,7 +53,6 @@ from rankeval_pd.stats import (
 )
 from rankeval_pd.stats import items as resamples
 from rankeval_pd.stats.blocks import ItemStatistics, ItemTotals, RemoteItems
-from rankeval_pd.tables import only_or_all
 
 # -------------------------------------------------------------------------------------------------
 # Lazy calls and trees
@@ -136,10 +134,10 @@ def request_of(ddf: Any, roles: Roles, *, scored: bool = True) -> Request:
     meta: pd.DataFrame = ddf._meta
     _check_roles(roles)
     numbered = roles.label is ROWS or (roles.label is None and _restarts(ddf))
-    label: list[Hashable] = []
-    if roles.label is not ROWS:
-        names = as_names(roles.label, meta.columns)
-        label = [x for x in names if x in meta.columns or x not in meta.index.names]
+    if numbered:
+        roles = replace(roles, label=None)
+    names = as_names(roles.label, meta.columns)
+    label = [x for x in names if x in meta.columns or x not in meta.index.names]
     plain = replace(roles, label=label or None)
     gold, measures = find_gold(meta, plain), list[Hashable]()
     if scored:
@@ -220,6 +218,11 @@ class Request(NamedTuple):
         others = [name for name in (self.roles.key, self.roles.groups) if name is not None]
         return list(dict.fromkeys([self.gold, *self.measures, *others, *self.label]))
 
+    def unordered(self) -> Request:
+        """Return the request without the columns that order equal scores."""
+        roles = replace(self.roles, label=None, key=None)
+        return self._replace(roles=roles, label=(), numbered=False)
+
 
 # -------------------------------------------------------------------------------------------------
 # The columns of one part as arrays
@@ -248,21 +251,14 @@ def tie_keys(rows: pd.DataFrame, request: Request) -> AnyArray:
     """Return numbers (row) that determine the order of equal scores."""
     key = request.roles.key
     if key is None:
-        seed = ranking.mix(np.array([request.roles.seed % 2**64], dtype=np.uint64))
-        return ranking.mix(columns.label_hashes(_label_values(rows, request)) + seed)
+        seed = ranking.hashed_seed(request.roles.seed)
+        return ranking.mix(columns.label_hashes(columns.label_values(rows, request.label)) + seed)
     values = frame_column(rows, key, "key")
     refuse_missing(values, "key", key)
     ascending = columns.sort_key(values, key)
     keys = np.empty(len(rows), dtype=np.int64)
     keys[ascending.index] = np.cumsum((ascending != ascending.shift()).to_numpy(dtype=bool))
     return keys
-
-
-def _label_values(rows: pd.DataFrame, request: Request) -> Any:
-    if request.numbered or not request.label:
-        return rows.index
-    labels = [frame_column(rows, name, "label") for name in request.label]
-    return only_or_all([pd.Index(label, tupleize_cols=False) for label in labels])
 
 
 class Counts(NamedTuple):
@@ -430,11 +426,8 @@ def collect_head(
     if threshold is None and scored:
         request = request._replace(keep=candidates.needed_ranks(n_max))
     else:
-        unordered = replace(roles, label=None, key=None)
-        request = request._replace(roles=unordered, label=(), numbered=False)
+        request = request.unordered()
     frames = partitions_of(ddf, request)
-    if request.numbered:
-        request = request._replace(roles=replace(roles, label=None))
     merge = functools.partial(merged, request=request)
     earlier: list[Any] = []  # the head of earlier rounds, on the workers
     first, stop, limit = 0, len(frames), None
@@ -494,7 +487,7 @@ def finished(part: PartialHead, request: Request, n_max: int) -> HeadFrame:
     """Return the checked head with rows in their original order."""
     counts, roles, bound = part.counts, request.roles, part.bound[:, np.newaxis]
     counts.check(request)
-    labels, what = _label_values(part.rows, request), "the index"
+    labels, what = columns.label_values(part.rows, request.label), "the index"
     if request.label:
         what = f"label={listed(request.label)}"
     repeated = pd.Index(columns.label_hashes(labels)).duplicated()
@@ -555,7 +548,7 @@ def _answers_of_groups(
     roles: Roles,
     *,
     scored: bool,
-) -> tuple[Parts, list[Rows | Answer]]:
+) -> tuple[Parts, list[Answer]]:
     """Ask for each group on a worker, and return the answers for all groups."""
     by = as_names(roles.by, ddf.columns)
     exclude = [*as_names(roles.exclude, ()), *by]
@@ -592,32 +585,28 @@ def _answers_of_part(
     scored: bool,
     largest: int,
     details: bool,
-) -> tuple[Parts, list[Rows | Answer]] | None:
+) -> tuple[Parts, list[Answer]] | None:
     if not len(frame):
         return None
     before = columns.WIDTH.set(largest)
     try:
         with held(details=details, progress=False):
             found = in_parts(candidates.read_frame(frame, roles, scored=scored))
-            answers = [question(*part) for part in found.parts]
-            return found._replace(parts=[]), answers
+            return found._replace(parts=[]), candidates.answers_of(found, question)
     finally:
         columns.WIDTH.reset(before)
 
 
 def _joined_answers(
-    parts: Sequence[tuple[Parts, list[Rows | Answer]]], by: list[Hashable]
-) -> tuple[Parts, list[Rows | Answer]]:
+    parts: Sequence[tuple[Parts, list[Answer]]], by: list[Hashable]
+) -> tuple[Parts, list[Answer]]:
     """Join the answers, and number all groups in their order."""
     keys = pd.concat([part.keys for part, _ in parts], ignore_index=True)
-    for name in by:
-        check_types(keys[name], "by", name)
-    keys, number = columns.group_numbers([keys[name] for name in by], by, len(keys))
+    keys, number = columns.group_numbers(keys, by)
     starts = np.cumsum([0, *(len(part.keys) for part, _ in parts)])
-    answers: list[Rows | Answer] = []
+    answers: list[Answer] = []
     for (_, own), start in zip(parts, starts, strict=False):
-        for answer in own:
-            rows, facts = answer if isinstance(answer, tuple) else (answer, {})
+        for rows, facts in own:
             answers.append(({**rows, GROUP: number[start + rows[GROUP]]}, facts))
     totals = np.empty_like(number)
     totals[number] = np.concatenate([part.totals for part, _ in parts])
@@ -631,9 +620,7 @@ def _joined_answers(
 
 def outlines_of(ddf: Any, roles: Roles) -> list[RankingOutline]:
     """Return an outline of the ranking by each measure, in two passes over the data."""
-    request = request_of(ddf, roles)
-    unordered = replace(roles, groups=None, key=None)
-    request = request._replace(roles=unordered, label=(), numbered=False)
+    request = request_of(ddf, roles).unordered()
     frames = partitions_of(ddf, request)
     parts = [later(_true_scores, frame, request=request) for frame in frames]
     positives = folded(parts, _joined_scores).persist()
@@ -689,7 +676,7 @@ def inverse_ends(ddf: Any, roles: Roles, ranked: RankingOutline) -> float:
     Dask shuffles the distinct scores of each partition by ranges of scores that end at true
     positives, so a range must fit in the memory of a worker. The sum is exact before it is rounded.
     """
-    request = request_of(ddf, replace(roles, measures=[ranked.measure]))
+    request = request_of(ddf, replace(roles, measures=[ranked.measure])).unordered()
     tp, tied, between = ranked.outline
     known = ~np.isnan(ranked.scores)
     ends = np.cumsum(between[:-1] + tp + tied)[known]
@@ -847,10 +834,7 @@ def _item_blocks(ddf: Any, table: ItemTable, roles: Roles) -> Blocks:
 
 def _item_ranks(indexes: Sequence[pd.Index]) -> IntArray:
     """Return the position of each item in the sorted labels."""
-    order = item_tables.item_order(indexes[0].append(list(indexes[1:])))
-    ranks = np.empty(order.size, dtype=np.int64)
-    ranks[order] = np.arange(order.size)
-    return ranks
+    return ranking.inverse(item_tables.item_order(indexes[0].append(list(indexes[1:]))))
 
 
 def _item_statistics(frame: pd.DataFrame, *, size: int, named: dict[str, Any]) -> ItemStatistics:

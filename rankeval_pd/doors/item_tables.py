@@ -48,6 +48,7 @@ from rankeval_pd.stats import (
     factors_of,
     items,
     packed,
+    ranking,
     scores_of,
 )
 from rankeval_pd.tables import apart, as_list, is_missing, only_or_all, taken_at
@@ -487,9 +488,7 @@ def codes(values: pd.Series, role: str, name: Hashable) -> IntArray:
         number, labels = pd.factorize(plain)
     except TypeError as error:
         raise unsorted(values, role, name) from error
-    rank = np.empty(len(labels), dtype=np.int64)
-    rank[item_order(pd.Index(labels))] = np.arange(len(labels))
-    return np.asarray(rank[number])
+    return np.asarray(ranking.inverse(item_order(pd.Index(labels)))[number])
 
 
 # -------------------------------------------------------------------------------------------------
@@ -637,7 +636,8 @@ def read_items(frame: pd.DataFrame, roles: Roles, *, first: bool = False) -> Ite
     if roles.seeds is not None:
         labels = seeds
     design = ItemDesign(cluster, strata, labels, roles)
-    keys, number = group_numbers(domains, by, len(frame))
+    keys, number = group_numbers(frame, by)
+    number = number[order]
     members = np.split(np.argsort(number, kind="stable"), np.cumsum(np.bincount(number))[:-1])
     plain = frame.columns.nlevels == 1 and frame.columns.name != "system"
     if first and roles.measures is None and plain:

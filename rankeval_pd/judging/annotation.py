@@ -632,7 +632,7 @@ def _table_of_agreement(
     find_gold(frame, replace(chosen, gold=chosen.gold[0]))
     codes = _codes({name: frame_column(frame, name, "gold") for name in chosen.gold}, chosen)
     by = as_names(chosen.by, frame.columns)
-    keys, number = doors.group_numbers([frame_column(frame, x, "by") for x in by], by, len(frame))
+    keys, number = doors.group_numbers(frame, by)
     header = pd.Index([*apart(by, _COLUMNS), *_COLUMNS], tupleize_cols=False)
     parts = []
     for group, key in enumerate(keys.to_numpy(dtype=object).tolist()):

@@ -109,7 +109,6 @@ class Judgments:
 def read_sample(
     data: Any,
     roles: Mapping[str, Any],
-    *,
     unjudged: str = "estimate",
     judged_with: Hashable = None,
     level: float = 0.95,
@@ -483,8 +482,7 @@ def judged_precision(
     0    good  100   0.566667    0.41     0.71        30          70
     1    fair  100   0.312500    0.19     0.46        32          68
     """
-    how: Any = {"unjudged": unjudged, "judged_with": judged_with, "level": level}
-    return _judged_lists(data, n, roles, can(judged_precision), **how)
+    return _judged_lists(data, n, roles, can(judged_precision), unjudged, judged_with, level)
 
 
 @Capabilities(
@@ -534,8 +532,7 @@ def judged_recall(
       measure    n    recall    ci_low   ci_high  n_judged  n_unjudged
     0    good  100  0.588885  0.447553  0.711724        30          70
     """
-    how: Any = {"unjudged": unjudged, "judged_with": judged_with, "level": level}
-    return _judged_lists(data, n, roles, can(judged_recall), **how)
+    return _judged_lists(data, n, roles, can(judged_recall), unjudged, judged_with, level)
 
 
 @Capabilities(
@@ -602,8 +599,8 @@ def judged_difference(
       measure_a measure_b    n  difference    ci_low   ci_high  n_judged  n_unjudged
     0      good      fair  100    0.241579  0.077623  0.374333        40          86
     """
-    how: Any = {"unjudged": unjudged, "judged_with": judged_with, "level": level}
-    sample = read_sample(data, doors.only_pair(data, a, b, roles, one=True), **how)
+    paired = doors.only_pair(data, a, b, roles, one=True)
+    sample = read_sample(data, paired, unjudged, judged_with, level)
     question = partial(_rows_of_regions, sample=sample, pair=(a, b))
     columns, able = _DIFFERENCE_COLUMNS, can(judged_difference)
     return _judged(data, sample, doors.check_n(n), question, columns, able)
@@ -641,10 +638,10 @@ def _rows_of_judged_lists(
 
 
 def _judged_lists(
-    data: Data, n: ListSizes, roles: Mapping[str, Any], able: Capabilities, **how: Any
+    data: Data, n: ListSizes, roles: Mapping[str, Any], able: Capabilities, *how: Any
 ) -> Data:
     """Estimate the precision or recall of lists for every measure."""
-    sample, quantity, sizes = read_sample(data, roles, **how), able.quantity, doors.check_n(n)
+    sample, quantity, sizes = read_sample(data, roles, *how), able.quantity, doors.check_n(n)
     question = partial(_rows_of_judged_lists, sample=sample, quantity=quantity, sizes=sizes)
     return _judged(data, sample, sizes, question, _LIST_COLUMNS.format(quantity), able)
 

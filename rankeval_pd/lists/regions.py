@@ -421,7 +421,7 @@ class Tied(NamedTuple):
     @classmethod
     def of(cls, score: FloatArray, rank: IntArray, most: int) -> Tied:
         """Return the candidates in tied blocks that begin within the first ``most`` ranks."""
-        order = ranking.inverse(rank)
+        order = ranking.inverse(rank - 1)
         start, end = ranking.block_edges(score[order])
         tied = np.flatnonzero((end - start > 1) & (start < most))
         return cls(rank, order[tied], start[tied])

@@ -48,7 +48,6 @@ from rankeval_pd.plotting.look import (
 from rankeval_pd.plotting.panels import (
     Levels,
     by_name,
-    curves_of,
     is_log,
     plot_of,
     positives_of,
@@ -76,28 +75,36 @@ _JOINT = "simultaneous confidence band, valid jointly at all n"
 _BELOW = 0.08  # fraction of the height below the baseline
 
 
-def _simultaneous_band(
+def _with_band(
     data: Data,
-    table: Any,
+    n: ListSizes = None,
     *,
     level: float = 0.95,
     simultaneous: bool = True,
     n_resamples: int = 1000,
     highlight: Any = None,
     **asked: Any,
-) -> Any:
-    """Return a simultaneous band for the precision of lists, if there is a single name."""
-    roles = roles_in(asked)
-    names = dict.fromkeys(np.asarray(table["measure"]).tolist())
-    count = len(Look(highlight=highlight).highlighted or names)
-    single = count == 1 and np.unique(table["n"]).size > SPARSE
-    if not simultaneous or not single or Roles.of(roles).ties not in CUTTING:
-        return None
-    with hushed():  # the caption contains the warning about a narrow band
-        return precision_band(data, shown(table), level=level, n_resamples=n_resamples, **roles)
+) -> tuple[Any, Any]:
+    """Return the precision of lists, and its simultaneous band if there is a single name."""
+    roles, band = roles_in(asked), None
+    with one_reading():
+        table: Any = nbest_precision(data, seen_of(data, n, roles), level=level, **asked)
+        names = dict.fromkeys(np.asarray(table["measure"]).tolist())
+        count = len(Look(highlight=highlight).highlighted or names)
+        single = count == 1 and np.unique(table["n"]).size > SPARSE
+        if simultaneous and single and Roles.of(roles).ties in CUTTING:
+            drawn: Any = {"level": level, "n_resamples": n_resamples, **roles}
+            with hushed():  # the caption contains the warning about a narrow band
+                band = precision_band(data, shown(table), **drawn)
+    return table, band
 
 
-@plot_of(nbest_precision, "measure n precision lift ci_low ci_high", added=_simultaneous_band)
+@plot_of(
+    nbest_precision,
+    "measure n precision lift ci_low ci_high",
+    tables=_with_band,
+    highlights=True,
+)
 def precision(
     canvas: Canvas,
     table: pd.DataFrame,
@@ -238,7 +245,8 @@ def _with_curves(
     with one_reading():
         if finite:
             within = n = seen_of(data, n, roles)
-        table = curves_of(data, within, **roles)
+        with hushed("target='region'"):  # intervals are not drawn
+            table = nbest_precision(data, within, **roles)
         bound = bound_of(data, p, n, population=population, pool=pool, **roles)
         levels = [x for x in dict.fromkeys(np.asarray(bound["p"]).tolist()) if x < 1.0]
         if simultaneous and finite and levels:

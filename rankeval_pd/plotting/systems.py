@@ -514,7 +514,7 @@ def gain_by_size(
     sizes = sorted(table["size"].unique())
     order = [*sizes[:1], *sizes[-1:], *sizes[1:-1]]
     set_chosen_ticks(ax.xaxis, order, [f"{size:,}" for size in order])
-    set_ticks(ax.yaxis, plainly, 5.0)
+    canvas.upwards(plainly, 5.0)
     canvas.finish(xlabel="test items", ylabel=forests.gain_of(table.attrs))
 
 
@@ -716,7 +716,7 @@ def paired_differences(
         low, high, gain = (float(row[c]) for c in ("ci_low", "ci_high", "gain"))
         at = gains.size * 1.035
         ends = np.clip([low, high], -1.08 * height, 1.08 * height)
-        if np.isfinite(low) & np.isfinite(high):
+        if np.isfinite(high - low):
             ax.vlines(at, *ends, color=ink.fg, linewidth=1.4, clip_on=False, label="_interval")
         canvas.dots([at], [gain], ink.fg, markersize=5, clip_on=False, label="_gain")
         digits = digits_for(high - low) if np.isfinite(high - low) else 3
@@ -764,7 +764,7 @@ def paired_differences(
         ax.text(*corner, f"{short} better: {count:,}", fontsize=size, color=color, **place)
     equal = np.count_nonzero(gains == 0)
     set_ticks(ax.xaxis, compact, 5.0)
-    set_ticks(ax.yaxis, plainly, 5.0)
+    canvas.upwards(plainly, 5.0)
     label = f"{unit}, sorted by gain"
     if equal:
         label += f" ({equal:,} equal)"
@@ -872,7 +872,7 @@ def queries(canvas: Canvas, table: pd.DataFrame) -> None:
         canvas.tell(f"Dots: {unit}. Above the diagonal, {first} is higher.")
     _name_farthest(canvas, rows["item"].astype(str).to_list(), x, y)
     set_ticks(ax.xaxis, plainly, 5.0)
-    set_ticks(ax.yaxis, plainly, 5.0)
+    canvas.upwards(plainly, 5.0)
     room = 0.5 * min(panel_size(ax))
     first, second = (cut_text(text, font(ax, "label"), room) for text in (first, second))
     canvas.frame(xlabel=f"{metric} of {second}", ylabel=f"{metric} of {first}")

@@ -54,7 +54,6 @@ from rankeval_pd.roles import (
     Roles,
     ThresholdInterval,
     as_names,
-    frame_column,
 )
 from rankeval_pd.stats import (
     DIRECTED_METRICS,
@@ -286,9 +285,7 @@ def gain_by_size(
     chosen = item_roles(roles)
     frame = below_door(data)
     by = as_names(chosen.by, frame.columns)
-    number = np.zeros(len(frame), dtype=np.int64)
-    if by:
-        number = group_numbers([frame_column(frame, name, "by") for name in by], by, len(frame))[1]
+    number = group_numbers(frame, by)[1]
     place, count = pd.Series(number).groupby(number).cumcount(), np.bincount(number)
     whole = check_sizes(sizes, int(count.max(initial=0)))
     systems = roles_of_systems(frame, roles)

@@ -126,7 +126,7 @@ SEEDED = {
         ("+ 1.0) / (np.maximum(high - low, 0) + 2.0", "+ 1.0) / (np.maximum(high - low, 0) + 1.0"),
         ("(size - only) * (edge_a - edge_b) ** 2", "size * (edge_a - edge_b) ** 2"),
         ("positions = np.argsort(-self.score", "positions = np.argsort(self.score"),
-        ("np.arange(1, self.order.shape[-1] + 1)", "np.arange(0, self.order.shape[-1])"),
+        ("inverse(self.order) + 1", "inverse(self.order)"),
         ("np.maximum(self.size - 1, 1)", "np.maximum(self.size, 1)"),
         ("inside * block.tp / block.size", "(inside - 1) * block.tp / block.size"),
         ("asked <= total", "asked < total"),
