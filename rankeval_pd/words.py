@@ -224,6 +224,7 @@ TESTS = {
     "welch": "Welch's t test",
     "delong": "DeLong's test",
     "hypergeometric": "hypergeometric tests",
+    "pearson": "Pearson's chi-squared test given the total of true positives",
     "swaps": "random swaps of the candidates that are in only one of the two lists",
     "permutation": "approximate randomization",
     "exact": "McNemar's exact test (unconditional for up to 200 items)",
@@ -340,9 +341,11 @@ def called(attrs: Attrs) -> tuple[str, bool]:
     return text, metric in PERCENT_METRICS
 
 
+_OTHER_LIMITS = ("rank_low", "p_low", "phi_low", "icc_low")
 _TESTED = {
     "area": "Areas were tested against one half with",
     "random_test": "True-positive counts were tested against a random ranking using",
+    "repetition": "Variation between samples was tested with",
 }
 
 
@@ -354,10 +357,10 @@ def methods_section(frame: pd.DataFrame, attrs: Attrs) -> str:
     if "n" in frame:
         made += f" at n = {sizes_text(frame['n'].tolist())}"
     sentences = [f"{made}."]
-    if known(frame, ("p_value", "p_adjusted", "rank_low", "p_max")):
+    if known(frame, ("p_value", "p_adjusted", "rank_low", "p_max", "p_dispersion")):
         side = attrs.get("alternative", "two-sided")
         what = _TESTED.get(method, "Differences were tested with")
-        if method == "random_test":
+        if method in ("random_test", "repetition"):
             side = "more"
         sentences.append(f"{what} {_test_of(attrs)}.")
         if side != "two-sided":
@@ -369,7 +372,7 @@ def methods_section(frame: pd.DataFrame, attrs: Attrs) -> str:
         what = {"two-sided": "Equivalence"}.get(attrs.get("alternative", ""), "Non-inferiority")
         margin = f"with a margin of {attrs['margin']:g}, without adjustment"
         sentences.append(f"{what} was tested {margin}.")
-    limits = [str(x) for x in frame if str(x).endswith("_low") and x not in ("rank_low", "p_low")]
+    limits = [str(x) for x in frame if str(x).endswith("_low") and x not in _OTHER_LIMITS]
     if "level" in attrs and limits:
         gaps = bool(known(frame, ("difference", "gain"))) and limits != ["ci_low", "value_low"]
         name = f"{intervals_of(attrs, gaps=gaps)} intervals".lstrip()
@@ -463,7 +466,7 @@ measure threshold n_accepted tp precision recall
 measure n_samples n_mean precision
     Over {n_samples} samples, {measure} accepts {n_mean} candidates on average with a precision of
     {precision}. The standard deviation between samples is {sd_observed}, compared with an expected
-    {sd_expected} (φ = {phi}, {p_dispersion}).
+    {sd_expected} (φ = {phi}, intra-sample correlation {icc}, one-sided {p_dispersion}).
 measure share n tp lift ci_low
     The top {share} of {measure} ({n} candidates) contain {tp} true positives, {lift} times as many
     as expected by chance ({ci}).
