@@ -497,11 +497,15 @@ n n_judgements power
 measure_a measure_b n p_min p_median p_max
     At n = {n}, the p-value for {measure_a} against {measure_b} over random orders of equal scores
     lies between {p_min} and {p_max} (median {p_median}).
+threshold n_pairs threshold_all_pairs
+    The requested quantile of the {n_pairs} gains with {side} p-values in the window is {threshold}
+    ({ci}), and the threshold from all pairs is {threshold_all_pairs}.
 threshold n_pairs
-    The requested quantile of the {n_pairs} gains with p-values in the window is {threshold} ({ci}).
+    The requested quantile of the {n_pairs} gains with {side} p-values in the window is {threshold}
+    ({ci}).
 p_low p_high n_pairs agreement
-    Of {n_pairs} pairs with p between {p_low} and {p_high}, {agreement} keep the sign of the gain
-    ({ci}; {expected_agreement} expected).
+    Of {n_pairs} pairs with one-sided p between {p_low} and {p_high}, {agreement} keep the sign of
+    the gain ({ci}; {expected_agreement} expected).
 gain p_low p_high
     The gain is {gain} ({ci}). The p-value lies between {p_low} and {p_high}, depending on the
     number of items that both systems answer correctly. {verdict}
@@ -595,8 +599,11 @@ def _row(row: Row, units: Mapping[Any, Unit], sentence: str, attrs: Attrs) -> st
             texts["ci"] = f"simultaneous {level_of(attrs)} band {shown}"
     if "gain" in row and "p_low" in row:
         texts["verdict"] = _bounded(row, alpha_of(attrs))
-    texts |= {"noun": called(attrs)[0], "level": level_of(attrs)}
+    side = {"greater": "one-sided"}.get(str(attrs.get("alternative")), "two-sided")
+    texts |= {"noun": called(attrs)[0], "level": level_of(attrs), "side": side}
     end = " The list ends inside a tie." * bool(row.get("tied"))
+    if row.get("threshold_high") == math.inf:
+        end = " With so few, it tends to be too low: report the threshold from all pairs."
     if "n_accepted" in row and texts.get("threshold") == _NONE:
         return f"No threshold for {row['measure']} reaches the requested value."
     if sentence:

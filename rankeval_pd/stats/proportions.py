@@ -392,16 +392,17 @@ def variation(
     found, weight = (np.concatenate(x, axis=-1) for x in zip(*drawn, strict=True))
     own = _statistics(tp[np.newaxis], n, ci, level)
     total = weight.sum()
-    p = (found >= own * (1.0 - _EQUAL)) @ weight / total
+    p = np.minimum((found >= own * (1.0 - _EQUAL)) @ weight / total, 1.0)
     p_dispersion, p_distance, p_failures = np.where(np.isnan(own[:, 0]), np.nan, p)
     chi2, distance, failures = own[:, 0]
     order = np.argsort(found[0])
     ends = (0.5 - 0.5 * level) * total, (0.5 + 0.5 * level) * total
     lowest, highest = found[0, order[np.searchsorted(weight[order].cumsum(), ends)]]
+    freedom = n.size - 1.0
     # the size at which phi is the design effect 1 + (size - 1) icc
-    size = (n.sum() - np.square(n).sum() / n.sum()) / (n.size - 1.0)
+    size = (n.sum() - np.square(n).sum() / n.sum()) / freedom
     with silent_division():
-        phi = chi2 / np.array([n.size - 1.0, highest, lowest])
+        phi = chi2 / np.array([freedom, max(highest, freedom), min(lowest, freedom)])
         if chi2 < _EQUAL:  # no upper limit if the precision is constant
             phi[2] = np.inf
         icc = np.minimum((phi - 1.0) / (size - 1.0), 1.0)
