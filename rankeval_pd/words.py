@@ -224,6 +224,7 @@ TESTS = {
     "welch": "Welch's t test",
     "delong": "DeLong's test",
     "hypergeometric": "hypergeometric tests",
+    "pearson": "Pearson's chi-squared test given the total of true positives",
     "swaps": "random swaps of the candidates that are in only one of the two lists",
     "permutation": "approximate randomization",
     "exact": "McNemar's exact test (unconditional for up to 200 items)",
@@ -340,9 +341,11 @@ def called(attrs: Attrs) -> tuple[str, bool]:
     return text, metric in PERCENT_METRICS
 
 
+_OTHER_LIMITS = ("rank_low", "p_low", "phi_low", "icc_low")
 _TESTED = {
     "area": "Areas were tested against one half with",
     "random_test": "True-positive counts were tested against a random ranking using",
+    "repetition": "Variation between samples was tested with",
 }
 
 
@@ -354,10 +357,10 @@ def methods_section(frame: pd.DataFrame, attrs: Attrs) -> str:
     if "n" in frame:
         made += f" at n = {sizes_text(frame['n'].tolist())}"
     sentences = [f"{made}."]
-    if known(frame, ("p_value", "p_adjusted", "rank_low", "p_max")):
+    if known(frame, ("p_value", "p_adjusted", "rank_low", "p_max", "p_dispersion")):
         side = attrs.get("alternative", "two-sided")
         what = _TESTED.get(method, "Differences were tested with")
-        if method == "random_test":
+        if method in ("random_test", "repetition"):
             side = "more"
         sentences.append(f"{what} {_test_of(attrs)}.")
         if side != "two-sided":
@@ -369,7 +372,7 @@ def methods_section(frame: pd.DataFrame, attrs: Attrs) -> str:
         what = {"two-sided": "Equivalence"}.get(attrs.get("alternative", ""), "Non-inferiority")
         margin = f"with a margin of {attrs['margin']:g}, without adjustment"
         sentences.append(f"{what} was tested {margin}.")
-    limits = [str(x) for x in frame if str(x).endswith("_low") and x not in ("rank_low", "p_low")]
+    limits = [str(x) for x in frame if str(x).endswith("_low") and x not in _OTHER_LIMITS]
     if "level" in attrs and limits:
         gaps = bool(known(frame, ("difference", "gain"))) and limits != ["ci_low", "value_low"]
         name = f"{intervals_of(attrs, gaps=gaps)} intervals".lstrip()
@@ -463,7 +466,7 @@ measure threshold n_accepted tp precision recall
 measure n_samples n_mean precision
     Over {n_samples} samples, {measure} accepts {n_mean} candidates on average with a precision of
     {precision}. The standard deviation between samples is {sd_observed}, compared with an expected
-    {sd_expected} (φ = {phi}, {p_dispersion}).
+    {sd_expected} (φ = {phi}, intra-sample correlation {icc}, one-sided {p_dispersion}).
 measure share n tp lift ci_low
     The top {share} of {measure} ({n} candidates) contain {tp} true positives, {lift} times as many
     as expected by chance ({ci}).
@@ -494,11 +497,15 @@ n n_judgements power
 measure_a measure_b n p_min p_median p_max
     At n = {n}, the p-value for {measure_a} against {measure_b} over random orders of equal scores
     lies between {p_min} and {p_max} (median {p_median}).
+threshold n_pairs threshold_all_pairs
+    The requested quantile of the {n_pairs} gains with {side} p-values in the window is {threshold}
+    ({ci}), and the threshold from all pairs is {threshold_all_pairs}.
 threshold n_pairs
-    The requested quantile of the {n_pairs} gains with p-values in the window is {threshold} ({ci}).
+    The requested quantile of the {n_pairs} gains with {side} p-values in the window is {threshold}
+    ({ci}).
 p_low p_high n_pairs agreement
-    Of {n_pairs} pairs with p between {p_low} and {p_high}, {agreement} keep the sign of the gain
-    ({ci}; {expected_agreement} expected).
+    Of {n_pairs} pairs with one-sided p between {p_low} and {p_high}, {agreement} keep the sign of
+    the gain ({ci}; {expected_agreement} expected).
 gain p_low p_high
     The gain is {gain} ({ci}). The p-value lies between {p_low} and {p_high}, depending on the
     number of items that both systems answer correctly. {verdict}
@@ -592,8 +599,11 @@ def _row(row: Row, units: Mapping[Any, Unit], sentence: str, attrs: Attrs) -> st
             texts["ci"] = f"simultaneous {level_of(attrs)} band {shown}"
     if "gain" in row and "p_low" in row:
         texts["verdict"] = _bounded(row, alpha_of(attrs))
-    texts |= {"noun": called(attrs)[0], "level": level_of(attrs)}
+    side = {"greater": "one-sided"}.get(str(attrs.get("alternative")), "two-sided")
+    texts |= {"noun": called(attrs)[0], "level": level_of(attrs), "side": side}
     end = " The list ends inside a tie." * bool(row.get("tied"))
+    if row.get("threshold_high") == math.inf:
+        end = " With so few, it tends to be too low: report the threshold from all pairs."
     if "n_accepted" in row and texts.get("threshold") == _NONE:
         return f"No threshold for {row['measure']} reaches the requested value."
     if sentence:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd.doors import Data, as_items, each_metric, frame_of, item_roles, read_items
-from rankeval_pd.errors import listed, unknown_name
+from rankeval_pd.errors import hushed, listed, unknown_name
 from rankeval_pd.lists.comparison import compare
 from rankeval_pd.options import with_roles
 from rankeval_pd.plotting import forests
@@ -296,7 +296,16 @@ _FEWEST_DRAWS = 1e5  # largest confidence shown: one contradiction in this numbe
 def _with_thresholds(method: Any, data: Data, *args: Any, **options: Any) -> tuple[Any, Any]:
     """Return the gains, and the smallest gains that are worth reporting."""
     table = method(data, *args, **options)
-    return table, gain_threshold(table)
+    with hushed("the window contains"):
+        return table, gain_threshold(table)
+
+
+def _interval_words(thresholds: pd.DataFrame, scope: str) -> str:
+    """Describe the intervals of thresholds, and those that have no upper limit."""
+    kind = interval_kind(thresholds.attrs, scope)
+    if np.isinf(thresholds["threshold_high"]).any():
+        kind += "; a threshold without an upper limit tends to be too low"
+    return kind
 
 
 @plot_of(
@@ -397,7 +406,7 @@ def confidence(
             end = threshold, 0.04 + 0.03 * len(known)
             write(ax, text, end, moved, xycoords=ABOVE, va="bottom", ha=ha, color=shade)
         if len(known):
-            kind = interval_kind(thresholds.attrs, "separately for each threshold")
+            kind = _interval_words(known, "separately for each threshold")
             canvas.tell(f"Vertical lines: gains worth reporting. Bars at the bottom: {kind}.")
     texts = [percent_of(c) for c in _LEVELS]
     set_chosen_ticks(ax.yaxis, [-np.log10(1.0 - c) for c in _LEVELS], texts)
@@ -499,7 +508,7 @@ def gain_by_size(
             )
             canvas.limits("y", high=high)
         if len(lines):
-            kind = interval_kind(thresholds.attrs, "separately for each size")
+            kind = _interval_words(lines, "separately for each size")
             canvas.tell(
                 f"Line: gains worth reporting, with {kind}.",
                 "Thin gray line: a square-root law through the value for the largest size.",
@@ -510,7 +519,7 @@ def gain_by_size(
             canvas.tell("Triangles: the interval extends above the panel.")
         if len(without):
             named = ", ".join(f"{size:,}" for size in sorted(without["size"].unique()))
-            canvas.tell(f"There is no threshold at {named} items because no pair is near p = 0.05.")
+            canvas.tell(f"There is no threshold at {named} items because no p is near 0.05.")
     sizes = sorted(table["size"].unique())
     order = [*sizes[:1], *sizes[-1:], *sizes[1:-1]]
     set_chosen_ticks(ax.xaxis, order, [f"{size:,}" for size in order])

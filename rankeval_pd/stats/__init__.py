@@ -74,7 +74,6 @@ from rankeval_pd.stats.proportions import (
     agree_with_test,
     alike_share,
     clopper_pearson,
-    failures,
     p_of_t,
     quantile_of,
     reaching,

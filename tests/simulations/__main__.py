@@ -24,6 +24,7 @@ ALSO = {
     "equivalence": ("differences", "enumerated"),
     "paired_sizes": ("family_intervals", "sizes"),
     "partly_judged": ("annotators", "assurance", "judged_clusters", "plans"),
+    "repetition": ("gain_threshold",),
     "second_audit_rankings": ("tie_orders",),
     "simultaneous": ("curve_bands", "measure_ranks", "pointwise", "recall"),
     "thresholds": ("choose_threshold", "sets"),
