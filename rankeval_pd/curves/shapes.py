@@ -129,13 +129,14 @@ def _heights_of_one(ranking: Ranking, n: IntArray, listed: BoolArray, curve: Cur
     space, pointwise = curve.space, curve.interval == "pointwise"
     result = np.full((2, n.size), np.nan)
     lists, at, each = lists_of(ranking, n[listed], curve.ties), np.flatnonzero(listed), curve.level
+    every = lists
     if not pointwise:
         inside = bands.covered(space, lists)
         if not inside.any():
             return result
         lists, at = lists.chosen(inside), at[inside]
         each = bands.band_level(space, lists, curve.level, curve.seed)
-    result[:, at] = bands.curve_limits(space, lists, each)
+    result[:, at] = bands.curve_limits(space, lists, each, every)
     if space != "precision_recall" and pointwise:
         result[:, n == int(ranking.here)] = 1.0  # the list of all candidates has all positives
     if space == "det":

@@ -332,6 +332,10 @@ def exact_band(found: Sup, positive: int) -> Limits:
 #
 # (Hsieh and Turnbull 1996; Ash and Hughes-Oliver 2022). The limits are Clopper-Pearson limits for
 # the number of candidates that gives this variance.
+#
+# Precision needs no r, which is unknown where true positives are rare: the false positives above
+# the threshold of recall t lie between those at two order statistics of the true positives. These
+# limits are combined on the log scale with the limits of a count (Zou and Donner 2008).
 
 # chosen for the coverage of bands and of single limits in tests/simulations/curve_bands.csv
 LEAST = 30  #: minimum number of candidates in each class for a simultaneous band
@@ -341,6 +345,7 @@ _POINTS = 200  # number of lists searched for the largest deviation
 _BETWEEN = 0.5826  # -zeta(1/2) / sqrt(2 pi): how far a path rises between points (Siegmund 1979)
 _AT_ENDS = 2.0  # candidates of each class added at both ends, so that no variance is 0 by chance
 _RATIO = 0.5  # minimum variance, in units of the binomial variance
+_HALF = 0.5  # added to counts of false positives, whose logarithms are then finite
 
 
 class CurveLists(NamedTuple):
@@ -361,12 +366,10 @@ class CurveLists(NamedTuple):
         return CurveLists._make([*(x[which] for x in self[:7]), *self[7:]])
 
 
-def _odds(space: str, x: CurveLists) -> FloatArray:
+def _odds(x: CurveLists) -> FloatArray:
     """Return the odds of a true positive at the end of the list, shifted to widen limits."""
     width = np.maximum(40.0, x.n**0.8)  # window of :func:`bands.edge_precision`
     error = np.sqrt(x.edge * (1.0 - x.edge) / width)
-    if space == "precision_recall":
-        error = -error
     edge = np.clip(x.edge + error, 0.1 / width, 1.0 - 0.1 / width)
     return np.asarray(edge / (1.0 - edge), dtype=float)
 
@@ -376,7 +379,7 @@ def _influence(space: str, x: CurveLists) -> tuple[FloatArray, ...]:
     positive = x.positive + 2.0 * _AT_ENDS
     negative = x.total - x.positive + 2.0 * _AT_ENDS
     tp, fp = x.tp + _AT_ENDS, x.n - x.tp + _AT_ENDS
-    odds = _odds(space, x)
+    odds = _odds(x)
     if space in ("roc", "det"):
         return (-tp / positive, np.ones_like(tp), -odds, odds * fp / negative)
     if space == "precision_recall":
@@ -402,30 +405,47 @@ def _effective(space: str, x: CurveLists) -> FloatArray:
         + (d + c * inside) ** 2 * fp_block
         + d**2 * (negative - fp - fp_block)
     )
-    listed, false = x.tp + _AT_ENDS, x.n - x.tp + _AT_ENDS
-    if space == "precision_recall":
-        ratio = variance / positive**2 * listed * false / (listed + false)
-        size = x.n
-    else:
-        ratio = variance * positive / (listed * (positive - listed))
-        size = np.full_like(x.n, float(x.positive))
-    return size / np.maximum(ratio, _RATIO)
+    listed = x.tp + _AT_ENDS
+    ratio = variance * positive / (listed * (positive - listed))
+    return np.asarray(x.positive / np.maximum(ratio, _RATIO))
 
 
-def curve_limits(space: str, x: CurveLists, level: float) -> Limits:
+def curve_limits(space: str, x: CurveLists, level: float, every: CurveLists) -> Limits:
     """Return pointwise limits for a curve's height at each list size, or recall for det and lift.
 
     "roc" and "det" are at a fixed false positive rate, "gain" and "lift" at a fixed fraction of the
-    candidates, and "precision_recall" at fixed recall.
+    candidates, and "precision_recall" at fixed recall. ``every`` has all lists of the ranking.
     """
-    size = _effective(space, x)
     if space == "precision_recall":
-        share = x.tp / np.maximum(x.n, 1.0)
-        return _outermost(x.tp, *clopper_pearson(share * size, size, level))
+        return _precision_limits(x, level, every)
+    size = _effective(space, x)
     low, high = clopper_pearson(x.tp / x.positive * size, size, level)
     if space in ("roc", "det"):
         return _outermost(x.n - x.tp, low, high)
     return low, high
+
+
+def _precision_limits(x: CurveLists, level: float, every: CurveLists) -> Limits:
+    """Return limits for precision at the recall of each list; 0 and 1 at a recall of 0."""
+    true, negative = x.positive + 1.0, float(x.total - x.positive)
+    first = np.flatnonzero(np.diff(every.tp, prepend=0.0) > 0.0)
+    place = np.concatenate([[0.0], every.tp[first], [true]])  # of true positives, and both ends
+    above = np.concatenate([[0.0], (every.n - every.tp)[first], [negative]])
+    tail, z = 0.5 - 0.5 * level, z_of(level)
+    middle = np.arcsin(np.sqrt((x.tp + 0.5) / true))
+    center = np.log(np.interp(x.tp + 0.5, place, above) + _HALF)
+    limits = []
+    for sign in (1.0, -1.0):
+        angle = np.clip(middle + sign * 0.5 * z / np.sqrt(true), 0.0, 0.5 * np.pi)
+        fp = np.interp(true * np.sin(angle) ** 2, place, above)
+        with np.errstate(divide="ignore"):  # the lower limit of a count of 0 is 0
+            count = np.log(scipy.special.gammaincinv(fp + (sign > 0.0), 0.5 + sign * (0.5 - tail)))
+        end = np.log(fp + _HALF)
+        prior = z**2 * (1.0 / x.positive + 1.0 / negative)
+        apart = np.sqrt((end - center) ** 2 + (count - end) ** 2 + prior)
+        with silent_division():
+            limits.append(x.tp / (x.tp + np.exp(center + sign * apart)))
+    return limits[0], np.where(x.tp > 0.0, limits[1], 1.0)
 
 
 def _outermost(across: FloatArray, low: FloatArray, high: FloatArray) -> Limits:
