@@ -48,12 +48,14 @@ class Influence(NamedTuple):
     gold: BoolArray
     present: BoolArray
     chance: Any = None  #: the value averaged over all permutations of the labels
-    #: for average precision, the mean of (tp - 1) / (n - 1), unbiased given n for Poisson counts
+    #: for average precision, the mean of (tp - 1) / (n - 1), unbiased given n for Poisson counts,
+    #: with 0 at rank 1
     corrected: Any = None
     #: its change per unit of the logit of the prevalence, which varies if clusters are resampled
     drift: Any = None
     untied: Any = 1.0  #: factor by which ties reduce the variance of an area of one half
     better: FloatArray | None = None  #: (2, ...): positives and negatives of the better of 2 scores
+    least: Any = 0.0  #: for average precision, the smallest possible value in the population
 
 
 def placements(ranking: Ranking) -> Influence:
@@ -118,7 +120,12 @@ class AreaSpread(NamedTuple):
         """The number of candidates, or clusters, in the smaller class minus one."""
         if self.n_groups is not None:
             return self.freedom
-        return np.asarray(np.minimum(self.positive, self.negative) - 1.0)
+        return np.asarray(self.fewer - 1.0)
+
+    @property
+    def fewer(self) -> AnyArray:
+        """The number of candidates, or effective number of clusters, in the smaller class."""
+        return np.minimum(self.positive, self.negative)
 
     @property
     def counted(self) -> dict[str, AnyArray]:
@@ -381,12 +388,13 @@ def joined_spreads(spreads: Sequence[AreaSpread]) -> AreaSpread:
 
 
 class OutlinePrecision(NamedTuple):
-    """Average precision of one ranking, with equal scores as one block."""
+    """Average precision of one ranking, or of several, with equal scores as one block."""
 
-    value: float
-    corrected: float  #: see :class:`rankeval_pd.stats.areas.Influence`
-    variance: float  #: the variance of the mean influences
-    chance: float
+    value: Any
+    corrected: Any  #: see :class:`Influence`
+    least: Any
+    variance: Any  #: the variance of the mean influences
+    chance: Any
 
 
 def outline_precision(
@@ -407,7 +415,7 @@ def outline_precision(
         inside[-1] = False
     with silent_division():
         precision = np.where(inside, tp / n, 0.0)
-        others = np.where(n <= 1, 1.0, (tp - 1.0) / (n - 1.0))
+        others = np.where(n > 1, (tp - 1.0) / (n - 1.0), 0.0)
         value = (true * precision).sum() / np.float64(positive)
         corrected = (true * np.where(inside, others, 0.0)).sum() / np.float64(positive)
         # contribution of a candidate to the lists of the positives at or below its rank
@@ -432,7 +440,8 @@ def outline_precision(
     chance = np.nan
     if positive:
         chance = ((1.0 - share) * inverse_ends + share * lists) / total
-    return OutlinePrecision(float(value), float(corrected), float(variance), chance)
+    least = float(least_precision(np.array(positive), np.array(negative), ends=ends))
+    return OutlinePrecision(float(value), float(corrected), least, float(variance), chance)
 
 
 def _class_variance(placement: FloatArray, times: IntArray) -> float:
@@ -547,8 +556,7 @@ def influences(ranking: Ranking) -> Influence:
     with silent_division():
         # precision at each rank, with and without the positive at this rank: (..., rank)
         precision = np.where(inside, tp / n, 0.0)
-        others = np.where(inside, (tp - 1.0) / (n - 1.0), 0.0)
-        others = np.where(inside & (n <= 1), 1.0, others)
+        others = np.where(inside & (n > 1), (tp - 1.0) / (n - 1.0), 0.0)
         value = (share * precision).sum(axis=-1, keepdims=True) / positive
         corrected = (share * others).sum(axis=-1, keepdims=True) / positive
         # contribution of a candidate to the lists of the positives at or below its rank
@@ -568,7 +576,19 @@ def influences(ranking: Ranking) -> Influence:
         chance,
         corrected[..., 0],
         drift,
+        least=least_precision(positive[..., 0], negative[..., 0], ends=ranking.ends),
     )
+
+
+def least_precision(positive: AnyArray, negative: AnyArray, *, ends: bool) -> FloatArray:
+    """Return the average precision of a population whose negatives all come first.
+
+    It is 0 if the ranking ends, since it may end before the first positive.
+    """
+    with silent_division():
+        others = np.true_divide(negative, positive)
+        least: FloatArray = 1.0 - others * np.log1p(1.0 / others)
+    return least * (not ends)
 
 
 def _of_block(at: Blocks, values: FloatArray) -> FloatArray:
@@ -584,38 +604,32 @@ def _from_own_block_on(at: Blocks, values: FloatArray) -> FloatArray:
     return later + _of_block(at, values)
 
 
+def precision_terms(found: Influence | OutlinePrecision, by: AreaSpread) -> tuple[AnyArray, ...]:
+    """Return what :func:`ap_limits` needs; with clusters, the prevalence varies, too."""
+    least = found.least * (by.n_groups is None)
+    return found.value, found.corrected, least, by.error, by.least_freedom, by.fewer
+
+
 def ap_limits(
     value: FloatArray,
     corrected: FloatArray,
+    least: FloatArray,
     error: FloatArray,
     freedom: AnyArray,
-    positive: AnyArray,
+    fewer: AnyArray,
     level: float,
 ) -> Limits:
-    """Return the outer limits of two intervals for average precision.
+    """Return limits for average precision, between the least possible value and 1.
 
-    Both use Student's t on the logit scale, around the value and around a value in which no
-    positive contributes to its own precision. If all positives come first, the lower limit is
-    exact.
+    The lower limit is also a limit around a value in which no positive contributes to its own
+    precision. ``fewer`` is the number of candidates in the smaller class.
     """
-    quantile = student_quantile(freedom, level)
-    low, high = _limits_around(value, quantile * error)
-    lower, higher = _limits_around(corrected, quantile * error)
     with silent_division():
-        # the Clopper-Pearson lower limit for k out of k: p^k = (1 - level) / 2
-        alone = (0.5 - 0.5 * level) ** (1.0 / positive)
-    first = value == 1.0
-    known = ~np.isnan(error)
-    low, high = np.where(first, alone, np.fmin(low, lower)), np.fmax(high, higher)
-    return np.where(known, low, np.nan), np.where(known, np.where(first, 1.0, high), np.nan)
-
-
-def _limits_around(value: FloatArray, half: FloatArray) -> Limits:
-    """Return value ± half, computed on the logit scale by the delta method."""
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        odds = np.log(value) - np.log1p(-value)
-        margin = half / (value * (1.0 - value))
-        return 1.0 / (1.0 + np.exp(margin - odds)), 1.0 / (1.0 + np.exp(-margin - odds))
+        share, without = (value - least) / (1.0 - least), (corrected - least) / (1.0 - least)
+        error = error / (1.0 - least)
+    low, high = logit_limits(share, error, freedom, fewer, level)
+    low = np.minimum(low, logit_limits(without, error, freedom, fewer, level)[0])
+    return least + (1.0 - least) * low, least + (1.0 - least) * high
 
 
 def student_quantile(freedom: AnyArray, level: float) -> FloatArray:
