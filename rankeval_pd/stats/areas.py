@@ -624,12 +624,30 @@ def ap_limits(
     The lower limit is also a limit around a value in which no positive contributes to its own
     precision. ``fewer`` is the number of candidates in the smaller class.
     """
-    with silent_division():
+    reach = student_quantile(freedom, level) * error / (1.0 - least)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         share, without = (value - least) / (1.0 - least), (corrected - least) / (1.0 - least)
-        error = error / (1.0 - least)
-    low, high = logit_limits(share, error, freedom, fewer, level)
-    low = np.minimum(low, logit_limits(without, error, freedom, fewer, level)[0])
+        low = np.fmin(_moved(share, -reach), _moved(np.maximum(without, 0.0), -reach))
+        low, high = _with_ends((low, _moved(share, reach)), share, error, fewer, level)
     return least + (1.0 - least) * low, least + (1.0 - least) * high
+
+
+def _moved(share: FloatArray, reach: FloatArray) -> FloatArray:
+    """Return a share moved by this much, on the logit scale by the delta method."""
+    odds = np.log(share) - np.log1p(-share) + reach / (share * (1.0 - share))
+    moved: FloatArray = 1.0 / (1.0 + np.exp(-odds))
+    return moved
+
+
+def _with_ends(
+    limits: Limits, share: FloatArray, error: FloatArray, count: AnyArray, level: float
+) -> Limits:
+    """Return limits that are exact for ``count`` trials at 0 and 1, and NaN if unknown."""
+    alone = (0.5 - 0.5 * level) ** (1.0 / count)
+    low = np.where(share >= 1.0, alone, np.where(share <= 0.0, 0.0, limits[0]))
+    high = np.where(share <= 0.0, 1.0 - alone, np.where(share >= 1.0, 1.0, limits[1]))
+    known = ~np.isnan(error) & ~np.isnan(share)
+    return np.where(known, low, np.nan), np.where(known, high, np.nan)
 
 
 def student_quantile(freedom: AnyArray, level: float) -> FloatArray:
@@ -738,31 +756,18 @@ def with_end_pairs(ranking: Ranking) -> Ranking:
     )
 
 
-# few true positives in tests/simulations/early.csv and bedroc.csv need the arcsine scale
-_FAR = 4.0  # limits this far away on the logit scale multiply the odds by 55
-
-
-def logit_limits(
+def arcsine_limits(
     share: FloatArray, error: FloatArray, freedom: AnyArray, positive: AnyArray, level: float
 ) -> Limits:
-    """Return limits that are symmetric on the logit scale, using Student's quantile.
+    """Return limits that are symmetric on the arcsine scale, using Student's quantile.
 
-    At 0 or 1, they are exact for ``positive`` trials. Near 0 and 1, where the logit scale
-    multiplies the error by any factor, the arcsine scale is used.
+    Near 0 and 1, the logit scale multiplies the error by any factor. No share varies by more than
+    its spread, which is half a radian.
     """
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        odds, spread = np.log(share) - np.log1p(-share), np.sqrt(share * (1.0 - share))
-        quantile = student_quantile(freedom, level)
-        half = quantile * error / spread**2
-        low, high = 1.0 / (1.0 + np.exp(half - odds)), 1.0 / (1.0 + np.exp(-half - odds))
-        # no share varies by more than its spread; on the arcsine scale, this is half a radian
-        turn = 0.5 * quantile * np.minimum(error / spread, 1.0)
-        angle, far = np.arcsin(np.sqrt(share)), half > _FAR
-        low = np.where(far, np.maximum(low, np.sin(np.maximum(angle - turn, 0.0)) ** 2), low)
-        most = np.sin(np.minimum(angle + turn, 0.5 * np.pi)) ** 2
-        high = np.where(far, np.minimum(high, most), high)
-        alone = (0.5 - 0.5 * level) ** (1.0 / positive)
-    low = np.where(share >= 1.0, alone, np.where(share <= 0.0, 0.0, low))
-    high = np.where(share <= 0.0, 1.0 - alone, np.where(share >= 1.0, 1.0, high))
-    known = ~np.isnan(error) & ~np.isnan(share)
-    return np.where(known, low, np.nan), np.where(known, high, np.nan)
+    with silent_division():
+        spread = np.sqrt(share * (1.0 - share))
+        turn = 0.5 * student_quantile(freedom, level) * np.minimum(error / spread, 1.0)
+        angle = np.arcsin(np.sqrt(share))
+        low = np.sin(np.maximum(angle - turn, 0.0)) ** 2
+        high = np.sin(np.minimum(angle + turn, 0.5 * np.pi)) ** 2
+        return _with_ends((low, high), share, error, positive, level)
