@@ -244,12 +244,11 @@ def _early_columns(
     # with the added candidates, each class has four or more
     freedom = np.maximum(by.least_freedom, 3)
     lower, higher = areas.arcsine_limits(added.value, more.error, freedom, more.positive, level)
-    known = ~np.isnan(low)
     return {
         "value": result.value,
         "chance": result.chance,
-        "ci_low": np.where(known, np.fmin(low, lower), np.nan),
-        "ci_high": np.where(known, np.fmax(high, higher), np.nan),
+        "ci_low": np.minimum(low, lower),
+        "ci_high": np.maximum(high, higher),
         "se": np.where(np.isnan(result.value), np.nan, by.error),
         **by.counted,
     }

@@ -76,11 +76,11 @@ def lists_of(ranking: Ranking, n: IntArray, ties: str) -> CurveLists:
     block = lists.block
     cut = (n - block.above < block.size) & (ties == "expected")
     return CurveLists(
-        n=n.astype(float),
-        tp=lists.tp.astype(float),
+        n=n,
+        tp=lists.tp,
         edge=edge_precision(ranking.cumulated(ties), n, np.array(total)),
-        above=np.where(cut, block.above, n).astype(float),
-        tp_above=np.where(cut, block.tp_above, lists.tp).astype(float),
+        above=np.where(cut, block.above, n),
+        tp_above=np.where(cut, block.tp_above, lists.tp),
         size=np.where(cut, block.size, 1.0),
         tp_block=np.where(cut, block.tp, 0.0),
         total=total,

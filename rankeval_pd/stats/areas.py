@@ -79,11 +79,9 @@ def placements(ranking: Ranking) -> Influence:
         cubes = np.where(at.true, (size**3 - size) / (last - first), 0.0).sum(axis=-1)
         untied = 1.0 - cubes / (at.total[..., 0] ** 3.0 - at.total[..., 0])
     # two blocks, both with positives: the first block ends where the last one begins
-    two = np.where(at.true, at.start, -1).max(axis=-1, initial=0)
-    edge = np.where(at.true, at.end, at.true.shape[-1]).min(axis=-1, initial=at.true.shape[-1])
-    ends = np.where(at.true, at.end, 0).max(axis=-1, initial=0) == at.total[..., 0]
-    starts = np.where(at.true, at.start, 1).min(axis=-1, initial=1) == 0
-    two_valued = (two == edge) & starts & ends & (edge > 0)
+    edge = np.where(at.true & (at.start == 0), at.end, 0).max(axis=-1, initial=0)
+    last = np.where(at.true & (at.end == at.total), at.start, 0).max(axis=-1, initial=0)
+    two_valued = (edge == last) & (edge > 0)
     place = np.where(two_valued, edge, 0)[..., np.newaxis]
     true = np.take_along_axis(tp, place, axis=-1)[..., 0]
     return Influence(
@@ -516,14 +514,10 @@ def area_difference_limits(
 
 def have_same_order(first: Ranking, second: Ranking) -> BoolArray:
     """Return whether both scores give the same ranking, including ties."""
-    steps = []  # from rank to rank by the first score: up, down or neither
-    for score in (first.score, second.score):
-        filled = np.where(np.isnan(score), -np.inf, score)
-        ranked = np.take_along_axis(filled, first.order, axis=-1)
-        steps.append((ranked[..., 1:] > ranked[..., :-1], ranked[..., 1:] < ranked[..., :-1]))
-    (up_a, down_a), (up_b, down_b) = steps
-    inside = np.arange(1, first.score.shape[-1]) < first.here[..., np.newaxis]
-    same: BoolArray = ((up_a == up_b) & (down_a == down_b) | ~inside).all(axis=-1)
+    place = np.take_along_axis(second.ranks, first.order, axis=-1) - 1
+    start = np.take_along_axis(second.blocks[0], place, axis=-1)
+    inside = np.arange(start.shape[-1]) < first.here[..., np.newaxis]
+    same: BoolArray = ((start == first.blocks[0]) | ~inside).all(axis=-1)
     return same
 
 
@@ -627,7 +621,7 @@ def ap_limits(
     reach = student_quantile(freedom, level) * error / (1.0 - least)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         share, without = (value - least) / (1.0 - least), (corrected - least) / (1.0 - least)
-        low = np.fmin(_moved(share, -reach), _moved(np.maximum(without, 0.0), -reach))
+        low = np.minimum(_moved(share, -reach), _moved(np.maximum(without, 0.0), -reach))
         low, high = _with_ends((low, _moved(share, reach)), share, error, fewer, level)
     return least + (1.0 - least) * low, least + (1.0 - least) * high
 
@@ -643,11 +637,11 @@ def _with_ends(
     limits: Limits, share: FloatArray, error: FloatArray, count: AnyArray, level: float
 ) -> Limits:
     """Return limits that are exact for ``count`` trials at 0 and 1, and NaN if unknown."""
-    alone = (0.5 - 0.5 * level) ** (1.0 / count)
-    low = np.where(share >= 1.0, alone, np.where(share <= 0.0, 0.0, limits[0]))
-    high = np.where(share <= 0.0, 1.0 - alone, np.where(share >= 1.0, 1.0, limits[1]))
-    known = ~np.isnan(error) & ~np.isnan(share)
-    return np.where(known, low, np.nan), np.where(known, high, np.nan)
+    nothing = 0.0 * error
+    alone = (0.5 - 0.5 * level) ** (1.0 / count) + nothing
+    low = np.where(share >= 1.0, alone, np.where(share <= 0.0, nothing, limits[0]))
+    high = np.where(share <= 0.0, 1.0 - alone, np.where(share >= 1.0, 1.0 + nothing, limits[1]))
+    return low, high
 
 
 def student_quantile(freedom: AnyArray, level: float) -> FloatArray:
