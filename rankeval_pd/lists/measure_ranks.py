@@ -281,8 +281,7 @@ def area_tests(task: RankingTask) -> tuple[dict[str, AnyArray], dict[str, FloatA
         areas = early.influences(ranking)
         value, influence, drift = areas.value, areas.influence, areas.drift
         own = spread_of(areas, clusters, alone=True)
-        given = value, areas.corrected, own.error, own.least_freedom, own.positive
-        limits = partial(early.ap_limits, *given)
+        limits = partial(early.ap_limits, *early.precision_terms(areas, own))
         above = value > areas.chance
         by = spread_of(placed, clusters, warned=False, alone=True)
     for ending, level in task.levels.items():

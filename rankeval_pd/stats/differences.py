@@ -672,16 +672,14 @@ def mean_p(
 _DEVIATIONS = np.linspace(0.0, 8.0, 161)[1:]  # normal quantiles for one-sided levels
 
 
-def interval_p(
-    limits: Callable[[float], tuple[FloatArray, FloatArray]], margin: AnyArray, alternative: str
-) -> FloatArray:
+def interval_p(limits: Callable[..., Limits], margin: Any, alternative: str) -> FloatArray:
     """Return the interpolated p at which an interval with level 1 - 2p just reaches the margin."""
     levels = 1.0 - 2.0 * scipy.special.ndtr(-_DEVIATIONS)
-    ends = np.array([limits(float(level)) for level in levels])  # (level, side, ...)
+    ends = np.array([limits(level=float(level)) for level in levels])  # (level, side, ...)
     return np.asarray(of_margin(alternative, partial(_bound_p, ends, margin)))
 
 
-def _bound_p(ends: FloatArray, margin: AnyArray, sign: float) -> FloatArray:
+def _bound_p(ends: FloatArray, margin: Any, sign: float) -> FloatArray:
     """Return the p-value for one bound, from limits at each level: (level, side, ...)."""
     low, high = ends[:, 0], ends[:, 1]
     if sign < 0.0:

@@ -269,7 +269,7 @@ def test_variance_of_roc_is_that_of_the_formula():
     found = curve_bands._effective("roc", lists)[300]
     positive, others = gold.sum() + 4.0, (~gold).sum() + 4.0
     t, u = (lists.tp[300] + 2) / positive, (301 - lists.tp[300] + 2) / others
-    odds = curve_bands._odds("roc", lists)[300]
+    odds = -curve_bands._influence("roc", lists)[2][300]
     variance = t * (1 - t) + odds**2 * others / positive * u * (1 - u)
     assert found == pytest.approx(gold.sum() * t * (1 - t) / variance, rel=1e-12)
 

@@ -259,13 +259,12 @@ def paired(a, b, c, differ):
 def some(rng, gold, scores, wanted, differ):
     """Return what some samples (sample, candidate) of three measures come to."""
     positives = int(gold.sum())
-    size, freedom = len(scores[0]), min(positives, gold.size - positives) - 1
     one, *others = (study.ranking(x, np.broadcast_to(gold, x.shape)) for x in scores)
     found = ap.influences(one)
-    error = np.sqrt(ap.area_spread(found.influence, found.gold, found.present).variance)
-    given = error, np.full(size, freedom), np.full(size, positives), 0.95
-    low, high = ap.ap_limits(found.value, found.corrected, *given)
-    plain = ap.ap_limits(found.value, found.value, *given)
+    by = ap.area_spread(found.influence, found.gold, found.present)
+    error = by.error
+    low, high = ap.ap_limits(*ap.precision_terms(found, by), 0.95)
+    plain = ap.ap_limits(*ap.precision_terms(found._replace(corrected=found.value), by), 0.95)
     tested, differs = paired(one, *others, differ)
     row = {
         "value": found.value, "low": low, "high": high, "plain": study.covers(*plain, wanted),

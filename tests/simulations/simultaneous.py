@@ -183,8 +183,8 @@ def one(size, prior, shift, steps):
             if inside.any():
                 some, at = lists.chosen(inside), truth[space][inside]
                 level = curve_bands.band_level(space, some, 0.95, sample)
-                low, high = curve_bands.curve_limits(space, some, level)
-                each = study.covers(*curve_bands.curve_limits(space, some, 0.95), at).mean()
+                low, high = curve_bands.curve_limits(space, some, level, lists)
+                each = study.covers(*curve_bands.curve_limits(space, some, 0.95, lists), at).mean()
                 held = float(study.covers(low, high, at).all())
                 found[space].append((held, float(each), float(np.mean(high - low))))
     for space, known in found.items():
