@@ -142,17 +142,13 @@ def list_spread(
 def list_weights(
     ranked: ListMembers, n: IntArray, _: tuple[int, ...], *, target: str, levels: Sequence[float]
 ) -> list[AnyArray]:
-    """Return a candidate's weight in the interval of each list, per level, and two more arrays.
+    """Return a candidate's weight in the interval of each list per level, and count clusters.
 
-    They are the variance of the list's precision divided by the variance for a fixed region, and
-    the number of clusters. ``n`` must ascend.
+    ``n`` must ascend.
     """
     spread, precision = list_spread(ranked, n, target)[1:]
     columns = [effective_size(n, precision, spread, level) / n for level in levels]
-    ratio = np.ones(n.shape)
-    if target == "region":
-        ratio = list_spread(ranked, n, "nbest")[1].variance / spread.variance
-    return [*columns, ratio, spread.n_groups]
+    return [*columns, spread.n_groups]
 
 
 def band(

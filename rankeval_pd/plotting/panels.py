@@ -702,12 +702,6 @@ def seen_of(data: Drawable, n: Any, roles: Mapping[str, Any]) -> Any:
     return seen(sizes[sizes > 0].tolist())
 
 
-def curves_of(data: Any, n: Any, **roles: Any) -> Any:
-    """Return the precision of n-best lists, without the warning about intervals not drawn."""
-    with hushed("target='region'"):
-        return nbest_precision(data, n, **roles)
-
-
 def roles_in(asked: Mapping[str, Any]) -> dict[str, Any]:
     """Return the column roles among the keywords for the computation."""
     return {name: given for name, given in asked.items() if name in MEANINGS}

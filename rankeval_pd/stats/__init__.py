@@ -31,6 +31,7 @@ from rankeval_pd.stats.differences import (
     corrected_score,
     correlated_limits,
     interval_p,
+    limits_over,
     margin_name,
     overlap_difference,
     paired_difference,
