@@ -24,7 +24,7 @@ from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin
 
 import numpy as np
 
-from rankeval_pd.stats import BoolArray, FloatArray, IntArray
+from rankeval_pd.stats import FloatArray
 from rankeval_pd.tables import as_list
 
 #: what to do if a Dask DataFrame cannot answer

@@ -417,8 +417,8 @@ def compare(
     Nurminen's with half a continuity correction, times n_only / n. For "nbest", it is the
     difference ± z standard errors; regions with fewer than 10 candidates always use "both". The
     limits of recall and lift also allow for the variance of N+ (Fieller). Intervals include 0 if
-    the test is not significant. Adjusted intervals are Bonferroni's, those of Benjamini and Yekutieli (2005)
-    with "bh" and "by", or the bands of :func:`difference_band` with "max-t".
+    the test is not significant. Adjusted intervals are Bonferroni's, those of Benjamini and
+    Yekutieli (2005) with "bh" and "by", or the bands of :func:`difference_band` with "max-t".
 
     References
     ----------

@@ -227,7 +227,7 @@ def limits_of_lists(
     """
     lists, size, columns = ranking.nbest(n, ties), ranking.size, {}
     sizes, exists = np.broadcast_to(n, lists.tp.shape), lists.exists
-    rates, clustered = rates_of(lists.tp, n, size, size), candidates.clusters is not None
+    rates, of_size = rates_of(lists.tp, n, size, size), [x[..., np.newaxis] for x in size]
     weight: dict[str, Any] = dict.fromkeys(levels, 1.0)
     if candidates.clusters is not None:
         weigh = partial(list_weights, target=kind.target, levels=[*levels.values()])
@@ -240,8 +240,11 @@ def limits_of_lists(
         own, weights = kind._replace(level=level), weight[ending]
         low, high = own.columns(lists.tp * weights, sizes * weights, exists).values()
         if kind.target == "nbest":
-            of_size = weights if clustered else 1.0
-            high = own.allow_for_positives(high, rates["precision"], rates["recall"], size, of_size)
+            if candidates.clusters is not None:
+                of_size = [x[..., np.newaxis] * weights for x in size]
+            high = stats.allow_for_positives(
+                high, rates["precision"], rates["recall"], of_size, own.limits
+            )
         columns |= {f"ci_low{ending}": low, f"ci_high{ending}": high}
     return columns
 
@@ -282,7 +285,6 @@ def rates_of(
 # --------------------------------------------- Intervals for precision (Evert 2004, section 3.2)
 
 LEAST = 10  # the variance for shorter lists is unreliable
-NEARLY = 0.9  # share of true positives in a list, or of N+, that counts as nearly all
 
 
 class Interval(NamedTuple):
@@ -324,32 +326,6 @@ class IntervalKind(NamedTuple):
     def limits(self, tp: AnyArray, n: AnyArray) -> tuple[FloatArray, FloatArray]:
         """Return limits for precision. Overdispersion reduces the effective list size."""
         return INTERVALS[self.ci](tp / self.phi, n / self.phi, self.level)
-
-    def allow_for_positives(
-        self,
-        high: FloatArray,
-        value: FloatArray,
-        held: FloatArray,
-        size: Size,
-        weight: FloatArray | float,
-        *,
-        inverse: bool = False,
-    ) -> FloatArray:
-        """Return upper limits for a value that is proportional to N+ if ``held`` is nearly 1.
-
-        These are precision if the list contains nearly all true positives, and recall, which is
-        ``inverse``ly proportional, if nearly all candidates in the list are true positives.
-        """
-        nearly = (held >= NEARLY) & (value < 1.0)
-        if not nearly.any():
-            return high
-        total, positive = (x[..., np.newaxis] for x in size)
-        low, most = self.limits(positive * weight, total * weight)
-        with silent_division():
-            factor = most * total / positive
-            if inverse:
-                factor = positive / (low * total)
-        return np.where(nearly, np.maximum(high, np.minimum(value * factor, 1.0)), high)
 
     def columns(self, tp: AnyArray, n: AnyArray, exists: BoolArray) -> dict[str, FloatArray]:
         """Return the columns of limits, NaN where lists do not exist."""
@@ -623,7 +599,12 @@ def _precision_limits(
     )
     within = 1.0 - 2.0 * float(special.ndtr(-bands.critical_value(largest, level)))
     size = spread.effective(rising)
-    low, high = INTERVALS["clopper-pearson"](size * share, size, within)
+    exact = partial(INTERVALS["clopper-pearson"], level=within)
+    low, high = exact(size * share, size)
+    sizes = np.array([total, ranking.size.positive[row]])
+    with silent_division():
+        recall = tp[rising] / sizes[1]
+    high = stats.allow_for_positives(high, share, recall, sizes, exact)
     return {"band_low": low[back], "band_high": high[back]}
 
 
@@ -640,8 +621,8 @@ def _warn_if_too_precise(precision: FloatArray) -> None:
     if (precision > _TOO_PRECISE).any():
         errors.warn(
             f"precision reaches {precision.max():.3g}, and above {_TOO_PRECISE:g} the coverage of"
-            " the band may be too low. Pass only larger values of n, or use the intervals at each"
-            " n with target='nbest'."
+            " the band may be too low. Pass only larger values of n, or use the intervals from"
+            " nbest_precision() at each n."
         )
 
 
@@ -661,7 +642,7 @@ def _recall_limits(
     counts = np.concatenate([[0], np.cumsum(ranked)])
     tp, edge = counts[rising], stats.edge_precision(counts, rising, np.array(ranked.size))
     found = bands.sup_t(ranked, rising, edge, tp, keys, level, added=2, **drawing)
-    low, high = bands.exact_band(found, int(ranked.sum()))
+    low, high = bands.exact_band(found, rising, ranked.size, int(ranked.sum()))
     return {"band_low": low[back], "band_high": high[back]}
 
 

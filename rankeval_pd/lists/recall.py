@@ -17,7 +17,14 @@ from rankeval_pd.lists.groups import of_rows, recall_sizes
 from rankeval_pd.lists.precision import IntervalKind
 from rankeval_pd.options import Capabilities, can, with_roles
 from rankeval_pd.roles import ListSizes, ProportionInterval, RankingRoles, Roles, Target
-from rankeval_pd.stats import AnyArray, IntArray, Ranking, bands, edge_precision
+from rankeval_pd.stats import (
+    AnyArray,
+    IntArray,
+    Ranking,
+    allow_for_positives,
+    bands,
+    edge_precision,
+)
 
 
 @Capabilities(
@@ -173,13 +180,10 @@ def _recall_columns(
     if candidates.clusters is not None:
         weight = np.minimum(size / np.maximum(positive, 1), 1.0)
     if not fixed:
-        columns["ci_high"] = kind.allow_for_positives(
-            columns["ci_high"],
-            columns["recall"],
-            columns["precision"],
-            ranking.size,
-            weight,
-            inverse=True,
+        rates = columns["recall"], columns["precision"]
+        of_size = total * weight, positive * weight
+        columns["ci_high"] = allow_for_positives(
+            columns["ci_high"], *rates, of_size, kind.limits, inverse=True
         )
     if of_lift:  # no lift exceeds one over the prevalence, here over its lower limit
         of_pool = [x[..., np.newaxis] for x in ranking.retrieved]
@@ -218,7 +222,7 @@ def precision_as(table: Rows, candidates: Candidates, pairs: Sequence[doors.Pair
         shared = []
         for side in "ab":
             value = table[f"precision_{side}"]
-            edge = np.where(value >= precision.NEARLY, 1.0, table[f"edge_{side}"])
+            edge = np.where(value >= bands.NEARLY, 1.0, table[f"edge_{side}"])
             shared.append(value * (1.0 - share) - edge * (value - share))
         table["shared"] = (shared[0] - shared[1]) / with_positives
     for side in "ab":

@@ -19,12 +19,10 @@ from rankeval_pd.doors import frame_of, read_frame
 from rankeval_pd.errors import (
     argument_check,
     held,
-    hushed,
     no_table,
     unknown_keyword,
 )
 from rankeval_pd.errors import shown as shown_text
-from rankeval_pd.lists.precision import nbest_precision
 from rankeval_pd.options import (
     FILLED,
     LONG_ROLES,
