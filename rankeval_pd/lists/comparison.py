@@ -291,6 +291,7 @@ def _mean_of_lists(
 FEW = 20  # with at most this many list sizes, pairs near alpha get more swaps
 MORE = 64  # largest factor for the number of swaps
 _ONE_TEST = "test target of margin n_resamples n"
+_INTERVALS = {"both": "score, normal", "region": "score", "nbest": "normal"}
 #: options of compare that cannot stand together, and what to do instead
 _REFUSED = (
     ("average", "combine", "An average is over groups, and a combined test is of their sum."),
@@ -458,6 +459,7 @@ def compare(
         test=test or "fisher",
         ties=chosen.ties,
         target=target,
+        ci=_INTERVALS[target],
         alternative=alternative,
         alpha=alpha,
         level=level,

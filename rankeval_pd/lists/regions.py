@@ -148,7 +148,7 @@ class Comparison(decisions.Decision):
     test: str
     ci: str = "score"
     ties: str = "shared"
-    target: str = "both"
+    target: str = "region"
     n_resamples: int | None = None
     seed: int = 0  #: draws of the swaps
 
