@@ -590,7 +590,7 @@ def _region_columns(
         # the standard error for random thresholds, which target="region" needs only if the regions
         # are small or if a list splits a tie
         ranks, tp_only = (lists.a.ranks, lists.b.ranks), (tp_only_a, tp_only_b)
-        spread = stats.difference_spread(*ranks, lists.a.gold, lists.total, n, only, tp_only)
+        spread = stats.difference_spread(*ranks, lists.a.gold, lists.size, n, only, tp_only)
         columns["error"] = np.where(only > 0, np.sqrt(spread.variance) / n, 0.0)
         needed = only > 0
         if how.target == "region":

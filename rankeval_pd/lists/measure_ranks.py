@@ -203,8 +203,7 @@ def _tests_of_pair(
         columns |= {name: contrast[name] for name in ("error", "freedom", "p_value")}
         of_clusters = columns["error"], columns["freedom"]
     else:
-        total = np.array(ranked.total)
-        spread = stats.difference_spread(*ranked[:3], total, n, only, (tp_a, tp_b))
+        spread = stats.difference_spread(*ranked[:3], ranked.size, n, only, (tp_a, tp_b))
         error = np.where(only > 0, np.sqrt(spread.variance) / n, 0.0)
         columns |= {"error": error, "freedom": freedom}
         if not how.swapped:

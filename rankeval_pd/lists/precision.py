@@ -788,7 +788,7 @@ def difference_margins(
     r = stats.nbest_regions(*ranks, gold, rising)
     only = rising - r.overlap
     tp_only = r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap
-    spread = stats.difference_spread(*ranks, gold, np.array(pair.total), rising, only, tp_only)
+    spread = stats.difference_spread(*ranks, gold, pair.size, rising, only, tp_only)
     differ = only > 0
     margins = np.zeros((len(levels), rising.size))
     if differ.any():

@@ -18,6 +18,7 @@ from rankeval_pd.lists.precision import IntervalKind
 from rankeval_pd.options import Capabilities, can, with_roles
 from rankeval_pd.roles import ListSizes, ProportionInterval, RankingRoles, Roles, Target
 from rankeval_pd.stats import (
+    NEARLY,
     AnyArray,
     IntArray,
     Ranking,
@@ -222,7 +223,7 @@ def precision_as(table: Rows, candidates: Candidates, pairs: Sequence[doors.Pair
         shared = []
         for side in "ab":
             value = table[f"precision_{side}"]
-            edge = np.where(value >= bands.NEARLY, 1.0, table[f"edge_{side}"])
+            edge = np.where(value >= NEARLY, 1.0, table[f"edge_{side}"])
             shared.append(value * (1.0 - share) - edge * (value - share))
         table["shared"] = (shared[0] - shared[1]) / with_positives
     for side in "ab":

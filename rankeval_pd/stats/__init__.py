@@ -83,6 +83,7 @@ from rankeval_pd.stats.proportions import (
 )
 from rankeval_pd.stats.random_model import bound
 from rankeval_pd.stats.ranking import (
+    NEARLY,
     Accepted,
     AcceptedRegions,
     Keys,

@@ -270,9 +270,6 @@ def spread(
     )
 
 
-NEARLY = 0.9  #: share of true positives in a list, or of N+, that counts as nearly all
-
-
 def allow_for_positives(
     high: FloatArray,
     value: FloatArray,
@@ -288,7 +285,7 @@ def allow_for_positives(
     list with nearly only true positives. The local precision says nothing about another N+ there.
     ``size`` are N and N+, and ``interval`` is that of the prevalence.
     """
-    nearly = (held >= NEARLY) & (value < 1.0)
+    nearly = (held >= ranking.NEARLY) & (value < 1.0)
     if not nearly.any():
         return high
     total, positive = size
