@@ -457,6 +457,7 @@ SetTest = Literal["fisher", "midp", "mcnemar", "kosinski"]
 Space = Literal["roc", "precision_recall", "det", "lift", "gain"]
 TailMethod = Literal["discrete", "interpolated", "parametric"]
 Target = Literal["region", "nbest"]
+TargetOfPair = Literal["both", "region", "nbest"]
 TextMetric = Literal["bleu", "chrf", "ter"]
 ThresholdInterval = Literal["order", "systems"]
 

@@ -262,6 +262,12 @@ INTERVALS = {
     "order": "order-statistic",
     "systems": "system bootstrap",
 }
+#: what the intervals of n-best lists cover
+TARGETS = {
+    "region": "for fixed thresholds",
+    "nbest": "for n-best lists",
+    "both": "for fixed thresholds and n-best lists (the wider limits)",
+}
 #: matches a family with a single test
 _ALONE = re.compile(
     r"1 pair( (at|in|for) each \w+)*|1 comparison with (?!.* (sizes|every n|all \d+))\S.*"
@@ -376,6 +382,8 @@ def methods_section(frame: pd.DataFrame, attrs: Attrs) -> str:
     if "level" in attrs and limits:
         gaps = bool(known(frame, ("difference", "gain"))) and limits != ["ci_low", "value_low"]
         name = f"{intervals_of(attrs, gaps=gaps)} intervals".lstrip()
+        if not attrs.get("average"):
+            name = f"{name} {TARGETS.get(str(attrs.get('target')), '')}".rstrip()
         name = f"{name[0].upper()}{name[1:]}"
         sentences.append(f"{name} have a confidence level of {level_of(attrs)}.")
     if attrs.get("n_resamples"):
@@ -718,7 +726,8 @@ def in_words(table: pd.DataFrame | xr.Dataset, *, methods: bool = False) -> str:
     >>> print(rankeval_pd.in_words(compared, methods=True))
     The table was made with `compare` of rankeval_pd 0.1.0 at n = 100. Differences were tested
     with Fisher's exact test. The tests were two-sided and unadjusted, with a significance level
-    of 5%. Score intervals have a confidence level of 95%.
+    of 5%. Score and normal intervals for fixed thresholds and n-best lists (the wider limits)
+    have a confidence level of 95%.
     """
     check_flag("methods", methods)
     frame, attrs = result_frame(table), table.attrs

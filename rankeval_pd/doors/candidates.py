@@ -526,7 +526,7 @@ class PairRanks(NamedTuple):
     a: Ranking
     b: Ranking
     draws: Keys  #: the key for each candidate's random draws
-    total: IntArray  #: the number of candidates that both measures rank
+    size: Size  #: the candidates that both measures rank
     exists: BoolArray  #: whether both lists of size n exist
     cluster: IntArray | None  #: the number of each candidate's group, or None
     pairs: range  #: the numbers of the pairs
@@ -868,8 +868,7 @@ def pair_lists(
         both = candidates.present[:, first] & candidates.present[:, second]
         a = candidates.rankings(first).among(both)
         b = candidates.rankings(second).among(both)
-        total = a.size.total
-        exists = sizes <= total[..., np.newaxis]  # (group, pair, n)
+        exists = sizes <= a.size.total[..., np.newaxis]  # (group, pair, n)
         if ties != "shared":
             exists = exists & a.nbest(n, ties).exists & b.nbest(n, ties).exists
         cluster = candidates.cluster
@@ -877,7 +876,7 @@ def pair_lists(
             cluster = np.broadcast_to(cluster[:, np.newaxis], both.shape)
         draws = np.broadcast_to(candidates.draws[:, np.newaxis], both.shape)
         exists = np.broadcast_to(exists, (*both.shape[:-1], sizes.size))
-        lists = PairRanks(a, b, draws, total, exists, cluster, range(start, start + first.size))
+        lists = PairRanks(a, b, draws, a.size, exists, cluster, range(start, start + first.size))
         if candidates.ends:
             lists = with_empty_places(lists)
         yield lists

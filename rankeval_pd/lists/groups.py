@@ -142,17 +142,13 @@ def list_spread(
 def list_weights(
     ranked: ListMembers, n: IntArray, _: tuple[int, ...], *, target: str, levels: Sequence[float]
 ) -> list[AnyArray]:
-    """Return a candidate's weight in the interval of each list, per level, and two more arrays.
+    """Return a candidate's weight in the interval of each list per level, and count clusters.
 
-    They are the variance of the list's precision divided by the variance for a fixed region, and
-    the number of clusters. ``n`` must ascend.
+    ``n`` must ascend.
     """
     spread, precision = list_spread(ranked, n, target)[1:]
     columns = [effective_size(n, precision, spread, level) / n for level in levels]
-    ratio = np.ones(n.shape)
-    if target == "region":
-        ratio = list_spread(ranked, n, "nbest")[1].variance / spread.variance
-    return [*columns, ratio, spread.n_groups]
+    return [*columns, spread.n_groups]
 
 
 def band(
@@ -195,9 +191,11 @@ class ListPair(NamedTuple):
         return cls(*lists.of(row), lists.draws_of(row), lists.whole, lists.clusters_of(row))
 
     @property
-    def total(self) -> int:
-        """Return the number of candidates, also if the data is a head."""
-        return whole_size(self.whole, self.gold.size)
+    def size(self) -> stats.Size:
+        """Return N and N+, also if the data is a head."""
+        if self.whole is not None:
+            return stats.Size(np.array(self.whole.total), np.array(self.whole.positive))
+        return stats.Size(np.array(self.gold.size), np.array(self.gold.sum()))
 
 
 def difference(pair: ListPair, n: IntArray) -> Difference:
@@ -208,11 +206,11 @@ def difference(pair: ListPair, n: IntArray) -> Difference:
     pooled precision in the regions.
     """
     assert pair.cluster is not None
-    ranks, gold, total = (pair.rank_a, pair.rank_b), pair.gold, np.array([pair.total])
+    ranks, gold, size = (pair.rank_a, pair.rank_b), pair.gold, np.atleast_1d(*pair.size)
     r = stats.nbest_regions(*ranks, gold, n)
     only = n - r.overlap
     pooled = (r.tp_a + r.tp_b - 2 * r.tp_overlap + 1.0) / (2.0 * only + 2.0)
-    edges = tuple(stats.edge_precision(up_to_ranks(rank, gold), n, total) for rank in ranks)
+    edges = tuple(stats.edge_precision(up_to_ranks(rank, gold), n, *size) for rank in ranks)
     totals = ListTotals(
         gold, ranks, cluster_numbers(pair.cluster), n, edges, False, _everyone(pair.whole)
     )

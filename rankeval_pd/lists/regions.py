@@ -240,6 +240,7 @@ def check_means(data: Any, *, swapped: bool = False) -> None:
 def mean_columns(lists: PairRanks, n: IntArray, alternative: str) -> dict[str, AnyArray]:
     """Return the columns for a comparison of means over all tie orders."""
     names = [*REGION_COLUMNS[:3], *REGION_COLUMNS[5:], "size_a", "size_b", "error", "freedom"]
+    names += ["edge_a", "edge_b"]
     compute = partial(_means_of_pair, lists, n, alternative=alternative)
     columns = in_rows(lists.exists, names, compute)
     return {**columns, "cuts_tie": lists.cuts_tie(n)}
@@ -271,6 +272,8 @@ def _means_of_pair(
         "size_a": size_a,
         "size_b": size_b,
         "error": pair.error(),
+        "edge_a": pair.edges[0],
+        "edge_b": pair.edges[1],
         "freedom": np.inf,
         "p_value": pair.p(alternative),
     }

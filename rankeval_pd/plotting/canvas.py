@@ -26,7 +26,7 @@ from rankeval_pd.plotting.look import (
     small,
     wide,
 )
-from rankeval_pd.words import INTERVALS, adjustment, percent_of
+from rankeval_pd.words import INTERVALS, TARGETS, adjustment, percent_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -396,8 +396,8 @@ def interval_kind(attrs: Mapping[Any, Any], scope: str) -> str:
     words.append("confidence intervals")
     if attrs.get("average"):
         words.append("over queries")
-    elif attrs.get("target") == "nbest":
-        words.append("for the n-best list")
+    elif "target" in attrs:
+        words.append(TARGETS[attrs["target"]])
     if attrs.get("phi", 1.0) != 1.0:
         words.append(f"(overdispersion {attrs['phi']:.3g})")
     return f"{' '.join(filter(None, words))}, {scope}"

@@ -245,8 +245,7 @@ def _with_curves(
     with one_reading():
         if finite:
             within = n = seen_of(data, n, roles)
-        with hushed("target='region'"):  # intervals are not drawn
-            table = nbest_precision(data, within, **roles)
+        table = nbest_precision(data, within, **roles)
         bound = bound_of(data, p, n, population=population, pool=pool, **roles)
         levels = [x for x in dict.fromkeys(np.asarray(bound["p"]).tolist()) if x < 1.0]
         if simultaneous and finite and levels:
@@ -469,10 +468,10 @@ def _with_simultaneous(
         pairs = 1
     elif a is not None:
         pairs = max(count - 1, 1)
-    unread = hushed("target='region'") if pairs == 1 else intervals_unread()
     together = None
     joined = asked.get("combine") or asked.get("average") is not None  # one test without draws
-    with one_reading(), unread, hushed("ties='shared'"):  # the plot shades these list sizes instead
+    # the plot shades the list sizes at which the order of ties decides
+    with one_reading(), intervals_unread(pairs > 1), hushed("ties='shared'"):
         sizes, draws = seen_of(data, n, roles), n_resamples
         if draws is None and not joined:  # fast, but enough for the level
             affordable = int(_BUDGET / max(size_of(data) * pairs, 1))

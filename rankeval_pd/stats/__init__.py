@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, silent_division
 from rankeval_pd.stats.areas import Outline, RankingOutline
-from rankeval_pd.stats.bands import CurveLists, critical_value, draws_needed
+from rankeval_pd.stats.bands import CurveLists, allow_for_positives, critical_value, draws_needed
 from rankeval_pd.stats.clusters import (
     ADDED,
     ClusterSpread,
@@ -31,6 +31,7 @@ from rankeval_pd.stats.differences import (
     corrected_score,
     correlated_limits,
     interval_p,
+    limits_over,
     margin_name,
     overlap_difference,
     paired_difference,
@@ -81,6 +82,7 @@ from rankeval_pd.stats.proportions import (
 )
 from rankeval_pd.stats.random_model import bound
 from rankeval_pd.stats.ranking import (
+    NEARLY,
     Accepted,
     AcceptedRegions,
     Keys,

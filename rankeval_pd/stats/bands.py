@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -269,6 +270,33 @@ def spread(
     )
 
 
+def allow_for_positives(
+    high: FloatArray,
+    value: FloatArray,
+    held: FloatArray,
+    size: Sequence[Any],
+    interval: Callable[[Any, Any], Limits],
+    *,
+    inverse: bool = False,
+) -> FloatArray:
+    """Return upper limits for a value that is proportional to N+ where ``held`` is nearly 1.
+
+    It is the precision of a list with nearly all true positives, or ``inverse``ly the recall of a
+    list with nearly only true positives. The local precision says nothing about another N+ there.
+    ``size`` are N and N+, and ``interval`` is that of the prevalence.
+    """
+    nearly = (held >= ranking.NEARLY) & (value < 1.0)
+    if not nearly.any():
+        return high
+    total, positive = size
+    rarest, most = interval(positive, total)
+    with silent_division():
+        factor = most * total / positive
+        if inverse:
+            factor = positive / (rarest * total)
+    return np.where(nearly, np.maximum(high, np.minimum(value * factor, 1.0)), high)
+
+
 class Sup(NamedTuple):
     """The components of a band for one ranking, at every requested n."""
 
@@ -308,11 +336,13 @@ def sup_t(
     return Sup(tp.astype(float), found, critical_value(largest_here, level))
 
 
-def exact_band(found: Sup, positive: int) -> Limits:
-    """Return Clopper-Pearson limits at the level of the largest deviation."""
+def exact_band(found: Sup, n: IntArray, total: int, positive: int) -> Limits:
+    """Return Clopper-Pearson limits for lists of size n at the level of the largest deviation."""
     within = 1.0 - 2.0 * float(scipy.special.ndtr(-found.factor))
-    size = found.spread.effective(np.array(positive))
-    return clopper_pearson(found.tp / positive * size, size, within)
+    exact, size = partial(clopper_pearson, level=within), found.spread.effective(np.array(positive))
+    rates = found.tp / positive, found.tp / n
+    low, high = exact(rates[0] * size, size)
+    return low, allow_for_positives(high, *rates, (total, positive), exact, inverse=True)
 
 
 # ------------ Intervals and simultaneous bands for ROC, DET, precision-recall, gain and lift curves
@@ -384,6 +414,9 @@ def _influence(space: str, x: CurveLists) -> tuple[FloatArray, ...]:
 
 def _effective(space: str, x: CurveLists) -> FloatArray:
     """Return the effective number of candidates for the variance of the curve height."""
+    if space in ("gain", "lift"):
+        whole = np.array(x.total), np.array(x.positive)
+        return spread(x.tp, x.n, *whole, x.edge).effective(whole[1])
     a, b, c, d = _influence(space, x)
     inside = (x.n - x.above) / x.size
     positive = x.positive + 2.0 * _AT_ENDS
@@ -412,10 +445,12 @@ def curve_limits(space: str, x: CurveLists, level: float, every: CurveLists) -> 
     if space == "precision_recall":
         return _precision_limits(x, level, every)
     size = _effective(space, x)
-    low, high = clopper_pearson(x.tp / x.positive * size, size, level)
+    recall, exact = x.tp / x.positive, partial(clopper_pearson, level=level)
+    low, high = exact(recall * size, size)
     if space in ("roc", "det"):
         return _outermost(x.n - x.tp, low, high)
-    return low, high
+    share, whole = x.tp / np.maximum(x.n, 1.0), (x.total, x.positive)
+    return low, allow_for_positives(high, recall, share, whole, exact, inverse=True)
 
 
 def _precision_limits(x: CurveLists, level: float, every: CurveLists) -> Limits:

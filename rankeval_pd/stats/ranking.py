@@ -719,14 +719,24 @@ class Spread(NamedTuple):
         return np.asarray(n / np.maximum(self.ratio, 1.0), dtype=float)
 
 
-def edge_precision(tp: AnyArray, n: IntArray, total: IntArray) -> FloatArray:
-    """Return the share of true positives within n^0.8 / 2 (at least 20) ranks of n."""
+NEARLY = 0.9  #: share of true positives in a list, or of N+, that counts as nearly all
+
+
+def edge_precision(
+    tp: AnyArray, n: IntArray, total: IntArray, positive: IntArray | None = None
+) -> FloatArray:
+    """Return the share of true positives within n^0.8 / 2 (at least 20) ranks of n.
+
+    With ``positive``, N+, it is 0 for lists with nearly all true positives, as behind them.
+    """
     half = np.maximum(20, (0.5 * n**0.8).astype(np.int64))
     low = np.maximum(n - half, 0)
     high = np.minimum(n + half, total)
     first = np.take_along_axis(tp, np.minimum(low, high), axis=-1)
     inside = np.take_along_axis(tp, high, axis=-1) - first
     share: FloatArray = (inside + 1.0) / (np.maximum(high - low, 0) + 2.0)
+    if positive is not None:
+        share = np.where(np.take_along_axis(tp, n, axis=-1) >= NEARLY * positive, 0.0, share)
     return share
 
 
@@ -759,7 +769,7 @@ def difference_spread(
     rank_a: IntArray,
     rank_b: IntArray,
     gold: BoolArray,
-    total: IntArray,
+    size: Size,
     n: IntArray,
     only: IntArray,
     tp_only: tuple[IntArray, IntArray],
@@ -770,12 +780,12 @@ def difference_spread(
     it, minus y - edge_b if the second list does. ``only`` is the size of each difference region.
     One positive and one negative are added to each region (Agresti and Caffo).
     """
-    total = total[..., np.newaxis]
-    size = np.minimum(np.broadcast_to(n, only.shape), np.maximum(total, 1))
+    total, positive = (x[..., np.newaxis] for x in size)
+    listed = np.minimum(np.broadcast_to(n, only.shape), np.maximum(total, 1))
     tp_a, tp_b = up_to_ranks(rank_a, gold), up_to_ranks(rank_b, gold)
-    edge_a, edge_b = edge_precision(tp_a, size, total), edge_precision(tp_b, size, total)
-    share_a = np.take_along_axis(tp_a, size, axis=-1) / size
-    share_b = np.take_along_axis(tp_b, size, axis=-1) / size
+    edge_a, edge_b = (edge_precision(tp, listed, total, positive) for tp in (tp_a, tp_b))
+    share_a = np.take_along_axis(tp_a, listed, axis=-1) / listed
+    share_b = np.take_along_axis(tp_b, listed, axis=-1) / listed
     drift = (share_a - edge_a) - (share_b - edge_b)
     only_a, only_b = tp_only
     squares = (
@@ -783,9 +793,9 @@ def difference_spread(
         + (only - only_a) * edge_a**2
         + only_b * (1.0 - edge_b) ** 2
         + (only - only_b) * edge_b**2
-        + (size - only) * (edge_a - edge_b) ** 2
+        + (listed - only) * (edge_a - edge_b) ** 2
     )
     added = (1.0 - edge_a) ** 2 + edge_a**2 + ((1.0 - edge_b) ** 2 + edge_b**2)
-    reach = size / np.maximum(total, 1)
-    influence = squares - size * reach * drift**2
+    reach = listed / np.maximum(total, 1)
+    influence = squares - listed * reach * drift**2
     return DifferenceSpread(edge_a, edge_b, drift * reach, influence + added, influence)

@@ -461,7 +461,6 @@ def significant() -> pd.DataFrame:
     return pd.DataFrame({"G2": -rising, "t.score": rising, "gold": gold})
 
 
-@pytest.mark.filterwarnings("ignore:target=.region:rankeval_pd.RankevalWarning")
 @pytest.mark.parametrize("by", ["query", None])
 @pytest.mark.parametrize(
     "method", ["random_test", "random_bound", "significant_ranges", "compare", "nbest_precision"]

@@ -22,6 +22,7 @@ ALSO = {
     "boards": ("factors", "skewness"),
     "clusters": ("cluster_areas", "dependence", "query_means", "query_tests"),
     "equivalence": ("differences", "enumerated"),
+    "lists": ("fisher_power",),
     "paired_sizes": ("family_intervals", "sizes"),
     "partly_judged": ("annotators", "assurance", "judged_clusters", "plans"),
     "repetition": ("gain_threshold",),

@@ -19,6 +19,7 @@ import rankeval_pd
 from rankeval_pd.stats import ranking
 from rankeval_pd.stats.ranking import (
     Ranking,
+    Size,
     difference_spread,
     edge_precision,
     nbest_spread,
@@ -195,7 +196,8 @@ def test_variances_of_lists_and_of_their_differences_are_sums_of_squared_influen
     tp_only = tuple((x & gold).sum(axis=-1) for x in only)
     size = np.array(gold.size)
     single = nbest_spread(np.concatenate([[0], gold[np.argsort(a)].cumsum()]), n, size)
-    pair = difference_spread(a, b, gold, size, n, only[0].sum(axis=-1), tp_only)
+    both = Size(size, np.array(gold.sum()))
+    pair = difference_spread(a, b, gold, both, n, only[0].sum(axis=-1), tp_only)
     for k, (cut, edge_a, edge_b) in enumerate(zip(n, pair.edge_a, pair.edge_b, strict=True)):
         phi = influences(gold, a, cut, single.edge[k])
         assert single.influence[k] == pytest.approx((phi**2).sum(), rel=1e-9)
