@@ -227,7 +227,9 @@ TESTS = {
     "pearson": "Pearson's chi-squared test given the total of true positives",
     "swaps": "random swaps of the candidates that are in only one of the two lists",
     "permutation": "approximate randomization",
-    "exact": "McNemar's exact test (unconditional for up to 200 items)",
+    "unconditional": "an unconditional exact test of the items that only one system gets right",
+    "hall": "random signs of the paired differences, with Hall's correction for skewness",
+    "proportions": "the distribution of a difference between two dependent proportions",
     "wilcoxon": (
         "Wilcoxon's signed-rank test, with Hodges–Lehmann estimates and limits for the gains"
     ),
@@ -238,7 +240,7 @@ TESTS = {
     "crossed": "a t test with a variance for each of two crossed factors",
     "seeds": "a t test with separate variances for items and training seeds (Welch and Cochran)",
 }
-_DRAWN = "permutation wild recentred strict zero".split()
+_DRAWN = "permutation wild hall recentred strict zero".split()
 HANDLED = {
     "groups": "Rows with the same {} were treated as a cluster.",
     "weight": "Each {} has the same weight.",
@@ -401,16 +403,11 @@ def methods_section(frame: pd.DataFrame, attrs: Attrs) -> str:
 
 def _test_of(attrs: Attrs) -> str:
     """Return the name of the test for the differences in a table."""
-    method, test = attrs["method"], attrs.get("test", "bootstrap")
-    drawn = bool(attrs.get("n_resamples"))
+    method, drawn = attrs["method"], bool(attrs.get("n_resamples"))
     if method == "unpaired_area":
         test = "welch"
-    elif test != "bootstrap":
-        return TESTS[test] + ", computed exactly" * (test == "permutation" and not drawn)
-    elif not drawn and attrs.get("interval") == "tango":
-        test = "exact"
-    elif "event" in attrs:
-        test = attrs["event"]
+    elif "test" in attrs:
+        test = attrs["test"]
     elif "kind" in attrs:
         test = "delong"
     elif attrs.get("average"):
@@ -421,7 +418,9 @@ def _test_of(attrs: Attrs) -> str:
         test = "swaps"
     else:
         test = "fisher"
-    return TESTS[test] + ", computed exactly" * (test in _DRAWN and not drawn)
+    exactly = ", computed exactly" * (not drawn)
+    names = [TESTS[name] + exactly * (name in _DRAWN) for name in test.split(", ")]
+    return " or ".join(names)
 
 
 def sizes_text(sizes: Sequence[int]) -> str:

@@ -35,8 +35,8 @@ from rankeval_pd.stats.differences import (
     margin_name,
     overlap_difference,
     paired_difference,
+    paired_limits,
     regions_margin_p,
-    tango_limits,
 )
 from rankeval_pd.stats.distributions import (
     Finite,
@@ -130,6 +130,7 @@ from rankeval_pd.stats.two_by_two import (
     kosinski_test,
     mantel_haenszel_difference,
     mcnemar_test,
+    paired_tails,
     rejects,
     sample_odds_ratio,
     stratified_exact_test,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -21,7 +20,7 @@ from rankeval_pd.stats._types import (
 )
 from rankeval_pd.stats.distributions import broadcast_floats
 from rankeval_pd.stats.proportions import Limits, clopper_pearson, held_back_t, wilson, z_of
-from rankeval_pd.stats.two_by_two import MOST_ITEMS, paired_boschloo, rejects
+from rankeval_pd.stats.two_by_two import critical_wins, paired_tails, rejects
 
 # --------------------------------------------------------------------- Two independent proportions
 
@@ -298,13 +297,13 @@ PairedCounts = tuple[int, int, int, int]  # both correct, only a, only b, neithe
 
 
 def tango(counts: PairedCounts, level: float) -> tuple[float, float]:
-    """Return Tango's (1998) score interval; at a difference of 0, it inverts McNemar's test."""
+    """Return Tango's (1998) score interval."""
     _, only_a, only_b, _ = counts
     low, high = tango_limits(np.array([only_a]), np.array([only_b]), sum(counts), level)
     return float(low[0]), float(high[0])
 
 
-def tango_limits(only_a: AnyArray, only_b: AnyArray, n: float, level: float) -> Limits:
+def tango_limits(only_a: AnyArray, only_b: AnyArray, n: AnyArray | float, level: float) -> Limits:
     """Return Tango's intervals for many pairs on n items."""
     z, estimate = z_of(level), (only_a - only_b) / n
     one, score = np.ones(estimate.shape), partial(paired_score, only_a, only_b, n)
@@ -312,7 +311,22 @@ def tango_limits(only_a: AnyArray, only_b: AnyArray, n: float, level: float) -> 
     return low, _bisection_points(lambda delta: score(delta) >= -z, estimate, one)
 
 
-def paired_score(only_a: AnyArray | int, only_b: AnyArray | int, n: float, delta: Any) -> Any:
+def paired_limits(better: AnyArray, worse: AnyArray, n: AnyArray | int, level: float) -> Limits:
+    """Return Tango's limits, which exclude 0 if and only if :func:`paired_tails` rejects it.
+
+    If the test rejects and Tango's interval contains 0, the limit is the smallest gain, 1/n.
+    """
+    low, high = tango_limits(better, worse, n, level)
+    up, down = paired_tails(better, worse, n), paired_tails(worse, better, n)
+    tail = (1.0 - level) / 2.0
+    low = np.where(rejects(up, tail), np.where(low > 0.0, low, 1.0 / n), np.minimum(low, 0.0))
+    high = np.where(
+        rejects(down, tail), np.where(high < 0.0, high, -1.0 / n), np.maximum(high, 0.0)
+    )
+    return low, high
+
+
+def paired_score(only_a: AnyArray | int, only_b: AnyArray | int, n: Any, delta: Any) -> Any:
     """Return Tango's score statistic, which decreases as ``delta`` increases."""
     # given the difference, the most likely proportion of items on which only b is correct is the
     # larger root of 2 n q^2 + linear q + constant = 0
@@ -442,7 +456,7 @@ def _chi2(freedom: float, nodes: int) -> tuple[FloatArray, FloatArray]:
 
 
 def accuracy_power(gain: float, differ: float, n: int, tail: float, tails: int) -> float:
-    """Return the power of McNemar's exact test on n items, given the discordance rate."""
+    """Return the power of :func:`paired_tails` on n items, given the discordance rate."""
     if n * differ > _NORMAL:  # use the normal distribution
         parts = Parts((differ - gain**2) / n, n - 1.0)
         return parts.power(gain, parts.edges(tail), tails)
@@ -450,17 +464,17 @@ def accuracy_power(gain: float, differ: float, n: int, tail: float, tails: int) 
     ends = scipy.special.ndtri(_LEAST) * np.sqrt(n * differ * (1.0 - differ)) - 30.0
     m = np.arange(max(1, int(n * differ + ends)), min(n, int(n * differ - ends)) + 1.0)
     mass = np.exp(distributions.log_pmf(m, np.full(m.shape, float(n)), np.full(m.shape, differ)))
-    level = tail
-    if n <= MOST_ITEMS:
-        level = _unconditional_level(n, tail)
-    least = np.maximum(np.floor(m / 2.0 - scipy.special.ndtri(level) * np.sqrt(m) / 2.0) - 3.0, 0.0)
+    least = np.maximum(np.floor(m / 2.0 - scipy.special.ndtri(tail) * np.sqrt(m) / 2.0) - 3.0, 0.0)
     for _ in range(_MOST_COUNTS):
-        short = (least <= m) & (_upper(least, m, 0.5) > level)
+        short = (least <= m) & (_upper(least, m, 0.5) > tail)
         if not short.any():
             break
         least += short
     else:
         raise unended("the smallest significant count", _MOST_COUNTS)
+    wins = critical_wins(n, tail)
+    ordered = m < wins.size
+    least[ordered] = wins[m[ordered].astype(int)]
     better = (1.0 + gain / differ) / 2.0
     rejected = _upper(least, m, better)
     if tails == 2:
@@ -479,24 +493,6 @@ def _upper(least: FloatArray, m: FloatArray, share: float) -> FloatArray:
 _NORMAL = 1e8  # number of differing items above which the normal distribution is used
 _MOST_COUNTS = 100  # the normal quantile, the start, is at most a few counts too small
 _LEAST = 1e-9  # probability dropped at each end for the number of differing items
-
-
-@functools.lru_cache(maxsize=256)
-def _unconditional_level(n: int, tail: float) -> float:
-    """Return the largest McNemar p-value at which the unconditional test rejects."""
-    counts = [(k, m - k) for m in range(1, n + 1) for k in range(m // 2 + 1, m + 1)]
-    k, m = np.array([(a, a + b) for a, b in counts], dtype=float).T
-    order = np.argsort(p := _upper(k, m, 0.5))
-    low, high = -1, order.size  # positions up to low are rejected
-    while high - low > 1:
-        middle = (low + high) // 2
-        if rejects(paired_boschloo(*counts[order[middle]], n), tail):
-            low = middle
-        else:
-            high = middle
-    if low < 0:
-        return 0.0
-    return float(p[order[low]]) * (1.0 + 1e-9)
 
 
 # ------------------------------------------------------------- Equivalence, or non-inferiority

@@ -416,7 +416,7 @@ def _wild_max_t(draws: Draws) -> MaxT:
     gains, scale = np.where(nothing, 0.0, gains), np.where(nothing, 1.0, scale)
     t = gains / scale
     if draws.corrects:
-        t = held_back(draws, t, alone=True)
+        t = held_back(draws, t)
 
     def t_star(which: IntArray) -> FloatArray:
         moved = gains[which, np.newaxis] - 2.0 * draws.turned(which)
@@ -444,17 +444,13 @@ def widening(draws: Draws) -> FloatArray:
     return result
 
 
-def held_back(draws: Draws, t: FloatArray, *, alone: bool = False) -> FloatArray:
-    """Return the sign or swap statistics, or Hall's statistic if it rejects less often.
+def held_back(draws: Draws, t: FloatArray) -> FloatArray:
+    """Return the sign statistics, or Hall's statistic if it rejects less often.
 
-    For ratios, the normal quantiles of the p-values are used instead of Hall's statistic. If
-    ``alone`` is True, these quantiles are returned even if they reject more often.
+    For ratios, these are the normal quantiles of the p-values.
     """
     if draws.parametric is not None:
-        own = draws.parametric.statistics
-        if alone:
-            return own
-        return np.sign(own) * np.minimum(np.abs(own), np.abs(t))
+        return draws.parametric.statistics
     varies = draws.spread.error > 0.0
     own = np.where(varies, draws.gain, 0.0) / np.where(varies, draws.spread.error, 1.0)
     two_sided, more = draws.options.tails == 2, widening(draws)
@@ -541,7 +537,7 @@ def _gain_limits(
         return parametric.limits(options.two_tailed)
     if options.ci in ("", "tango"):
         counts = better_counts(items, draws.pairs)
-        return differences.tango_limits(*counts, items.n_items, options.two_tailed)
+        return differences.paired_limits(*counts, items.n_items, options.two_tailed)
     low, high = np.full((2, len(lattices)), np.nan)
     varies = rows.error > 0.0  # without variation, the variance is unknown
     if options.ci != "wild":
@@ -646,8 +642,6 @@ def swapped_tests(
             rows.put(k, *_signed_row(lattices[k], unit, gain, options))
         for block in bootstrap.pair_blocks(np.flatnonzero(scattered), gains.shape[1]):
             rows.put(block, *_swapped_rows(gains[block], both[block], options, every=every))
-        if draws.corrects:
-            rows.low[:], rows.high[:] = skewed_limits((rows.low, rows.high), draws, options)
         return rows
 
     def limits_at(options: PairOptions) -> Limits:
@@ -655,8 +649,6 @@ def swapped_tests(
         return rows.low, rows.high
 
     rows = rows_at(options)
-    if draws.corrects:
-        allow_for_skewness(rows, draws)
     found = Tested(items, options, theta, pairs, swapped, rows, every, limits_at)
     if not options.simultaneous:
         return found
@@ -667,28 +659,16 @@ def swapped_tests(
 def _swapped_max_t(draws: Draws, rows: PairTests, gains: FloatArray, *, every: bool) -> MaxT:
     """Return max-t results from gains (pair, trial), divided by their errors under swaps."""
     error = np.where(rows.error > 0.0, rows.error, 1.0)
-    t = draws.gain / error
-    if draws.corrects:
-        t = held_back(draws, t)
 
     def t_star(which: IntArray) -> FloatArray:
         return np.asarray(gains[which] / error[which, np.newaxis])
 
-    return largest_of(draws, t_star, t, gains.shape[1], every)
+    return largest_of(draws, t_star, draws.gain / error, gains.shape[1], every)
 
 
 def _of_swaps(draws: Draws, largest: MaxT, rows: PairTests) -> Limits:
     """Return limits for the gains that the max-t test over swaps does not reject."""
-    gain, critical = draws.gain, largest.critical
-    limits = simultaneous_limits(gain, rows.error, critical)
-    if draws.parametric is not None:
-        own = draws.parametric.limits_at(critical)
-        return np.fmin(limits[0], own[0]), np.fmax(limits[1], own[1])
-    if draws.corrects:
-        left = np.maximum(1.0 - critical**2 * widening(draws), 0.0)
-        with np.errstate(divide="ignore"):
-            wider = critical / np.sqrt(left)
-        limits = widened_by_skewness(limits, gain, draws.spread.error, draws.spread.lean, wider)
+    limits = simultaneous_limits(draws.gain, rows.error, largest.critical)
     return with_proportions(draws, limits, rows.error)
 
 

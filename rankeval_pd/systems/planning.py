@@ -21,7 +21,7 @@ from rankeval_pd.errors import (
 )
 from rankeval_pd.options import with_options
 from rankeval_pd.roles import Alternative as Alternative_of_roles
-from rankeval_pd.stats import AnyArray, IntArray, reaching
+from rankeval_pd.stats import AnyArray, IntArray
 
 # ---- Plan test set sizes and numbers of seeds, and compute detectable gains
 
@@ -466,16 +466,13 @@ def compare_accuracies(
         one, other, least, most = (x[inside] for x in (one, other, least, most))
         least, most = np.maximum(least, shared.min()), np.minimum(most, shared.max())
     only_a, only_b = (np.concatenate([x - least, x - most]) for x in (one, other))
-    n_apart = only_a + only_b
-    up = np.exp(stats.tails_of_binomial(only_a, n_apart, 0.5).ge)
-    down = np.exp(stats.tails_of_binomial(only_b, n_apart, 0.5).ge)
+    up, down = stats.paired_tails(only_a, only_b, n), stats.paired_tails(only_b, only_a, n)
     both_tails = np.minimum(1.0, 2.0 * np.minimum(up, down))
     p_values = {"greater": up, "less": down, "two-sided": both_tails}[alternative]
     tails = SIDES.get(alternative, 1.0)
-    low, high = stats.tango_limits(only_a, only_b, float(n), 1.0 - 2.0 / tails * (1.0 - level))
+    low, high = stats.paired_limits(only_a, only_b, n, 1.0 - 2.0 / tails * (1.0 - level))
     low = np.where(alternative == "less", -np.inf, low)
     high = np.where(alternative == "greater", np.inf, high)
-    low, high = reaching((low, high), p_values, level)
     gain = (float((a[0] + a[-1]) / 2.0) - float((b[0] + b[-1]) / 2.0)) / n
     row = gain, low.min(), high.max(), p_values.min(), p_values.max()
     columns = pd.Index(["gain", "ci_low", "ci_high", "p_low", "p_high"])

@@ -77,6 +77,7 @@ class GroupFacts(NamedTuple):
     n_items: int
     n_drawn: int  #: items, or clusters
     n_resamples: int
+    test: str  #: name of the test with this event
     interval: str  #: kind of interval, or "" if the table does not name it
     flat: bool  #: whether an interval is undefined because there is no variation
     skewed: bool
@@ -157,6 +158,7 @@ class TestPlan:
             n_items=items.n_items,
             n_drawn=items.n_drawn,
             n_resamples=drawn.n_resamples,
+            test=self._test_of(own, items),
             interval=interval,
             flat=bool((np.isfinite(known) & np.isnan(rows["ci_low"])).any()),
             skewed=lopsided,
@@ -168,6 +170,22 @@ class TestPlan:
             seed_widening=seeds[1],
             n_systems=seeds[2],
         )
+
+    def _test_of(self, own: RatioGains | SeedGains | None, items: AnyItems) -> str:
+        """Return the name of the test with the event, which depends on the items."""
+        if self.crossed:
+            return "crossed"
+        if isinstance(own, SeedGains):
+            return "seeds"
+        if self.options.event != "wild":
+            return self.options.event
+        if isinstance(own, RatioGains):
+            return "proportions"
+        if items.binary and not self.options.simultaneous:
+            return "unconditional"
+        if self.options.skewness and not items.binary:
+            return "hall"
+        return "wild"
 
     def attrs(self, facts: Sequence[GroupFacts], n_pairs: int) -> dict[str, Any]:
         """Warn about few items or groups, or no variation, and return the attrs of a table."""
@@ -186,10 +204,10 @@ class TestPlan:
             attrs[name] = getattr(options, name)
         if options.adjust is not None:
             attrs["adjust_over"] = self.adjust_over
+        if "event" in attrs:
+            attrs["test"] = ", ".join(sorted({*every.test}))
         attrs |= {"seed": options.seed, **self.more}
         attrs["n_resamples"] = most or None  # exact: no draws
-        if self.crossed:
-            attrs["event"] = "crossed"
         if every.n_strata[-1]:
             attrs["n_strata"] = every.n_strata[-1]
         attrs["n_items"] = None  # each row shows the number for its group
@@ -201,8 +219,6 @@ class TestPlan:
             attrs["n_seeds"] = min(every.n_seeds)
             attrs["seed_widening"] = max(1.0, *every.seed_widening)
             attrs["n_systems"] = every.n_systems[-1]
-            if self.signs:
-                attrs["event"] = "seeds"
         attrs.pop("ci", None)
         intervals = {*every.interval} - {""}
         if intervals:
@@ -228,6 +244,11 @@ def _warn_of_few(every: Any, plan: TestPlan) -> None:
             why = f"with fewer than {FEW_LEVELS} groups, intervals are wide and only approximate"
     elif plan.signs and fewest < needed:
         why = f"with fewer than {needed} {what}, no two-sided test can be significant at {alpha:g}"
+    elif any(every.skewed) and not plan.options.skewness:
+        why = (
+            "gains are so skewed that the test may reject equal systems too often. Call"
+            " paired_bootstrap, whose default corrects for skewness"
+        )
     elif any(every.skewed):
         why = (
             "differences are skewed, or all scores of a system are equal, so tests may be"
@@ -718,7 +739,6 @@ def paired_permutation(
     adjust_over: AdjustOver = "all",
     alpha: float = 0.05,
     level: float = 0.95,
-    skewness: bool = True,
     **roles: Unpack[ItemRoles],
 ) -> Data:
     """Test all pairs of systems with approximate randomization.
@@ -772,7 +792,6 @@ def paired_permutation(
       system_a system_b  score_a  score_b  gain  ci_low  ci_high  p_value
     0      new      old     0.02      0.0  0.02     0.0     0.04      1.0
     """
-    check_flag("skewness", skewness)
     options = options_of(
         roles,
         n_resamples,
@@ -784,7 +803,6 @@ def paired_permutation(
         ci="basic",
         keep_order=b is not None or baseline is not None,
         alternative=alternative,
-        skewness=skewness,
     )
     plan = PairPlan(
         options=options,
