@@ -103,7 +103,8 @@ def decided_pairs(found: Tested, pairs: IntArray) -> Rows:
     # limits that agree with the p-value, and with the adjusted p-value
     intervals = [(low, high, own)]
     together = found.together
-    if together is None and options.adjust is not None and found.limits_at is not None:
+    adjusts = options.adjust is not None and gain.size > 0
+    if together is None and adjusts and found.limits_at is not None:
         together = found.limits_at(_at_family_level(tests, options))
     if together is not None:
         decides = own if options.adjust is None else adjusted
@@ -180,7 +181,7 @@ def ranks_by_draws(items: AnyItems, options: PairOptions, step: Step = quiet) ->
     """Return the ranks of systems with uncertainty, from shared draws."""
     pairs = np.stack(stats.all_pairs(items.n_systems), axis=1)
     draws = stats.draws_for_ranks(items, with_resamples(options, len(pairs)), step)
-    scores = stats.drawn_scores(draws)
+    scores = stats.scores_with_limits(draws)
     tested = bootstrapped_pairs(items, pairs, draws.options, draws=draws)
     # systems with too few guesses are not tested
     untested = np.isnan(tested["p_value"]) & np.isfinite(scores.theta[pairs]).all(axis=1)
@@ -206,7 +207,7 @@ def _rows_of_systems(
     if items.sign < 0.0:
         together, alone = _negative(together), _negative(alone)
     systems = found.theta.size
-    drawn = max(found.n_resamples, int(tested["n_resamples"].max(initial=0)))
+    drawn = int(tested["n_resamples"].max(initial=0))
     return {
         "system": np.arange(systems),
         "value": items.sign * found.theta,
@@ -214,6 +215,8 @@ def _rows_of_systems(
         "ci_high": together[1],
         "ci_low_alone": alone[0],
         "ci_high_alone": alone[1],
+        "interval": np.full(systems, found.interval),
+        "skewed": np.full(systems, found.skewed),
         "rank": 1 + (known[:, np.newaxis] > known).sum(axis=0),
         "n_groups": np.full(systems, items.n_groups),
         "n_resamples": np.full(systems, drawn),

@@ -39,6 +39,7 @@ from rankeval_pd.roles import (
 from rankeval_pd.stats import (
     METRICS,
     AnyArray,
+    AnyItems,
     BoolArray,
     FloatArray,
     IntArray,
@@ -50,6 +51,7 @@ from rankeval_pd.stats import (
     packed,
     scores_of,
 )
+from rankeval_pd.stats.queries import most_of
 from rankeval_pd.tables import apart, as_list, is_missing, only_or_all, taken_at
 
 # -------------------------------------------------------------------------------------------------
@@ -297,6 +299,7 @@ def _check_strata(strata: IntArray, cluster: IntArray | None) -> None:
 
 # --------------- Tables from :func:`rankeval_pd.per_query` as systems scored on items
 
+METRIC = "_metric"  # the column that says of which metric a row is
 COLUMNS = ("measure", "metric", "value", "n_positive", "n_retrieved", "n_judged")
 OPEN = ("tied", "value_low", "value_high", "judged", "undefined")  # only with details=True
 
@@ -511,6 +514,20 @@ class ItemTable(NamedTuple):
     keys: pd.DataFrame  #: one row per group, with the columns in ``by``
     members: list[IntArray]  #: the items of each group
     of: str | None  #: the ranking metric that :func:`per_query` recorded
+
+    def most(self, items: AnyItems, group: int) -> float:
+        """Return the largest possible score of a group, or inf if no range from 0 is known."""
+        if np.isfinite(self.metric.formula.most) or self.metric.linear != "mean":
+            return self.metric.formula.most
+        values = self.statistics[..., self.members[group], 0]
+        top = values.max(initial=items.binary, where=~np.isnan(values))
+        wrong_or_right = (values == 0.0) | (values == top) | np.isnan(values)
+        if self.metric.ones and top in (1.0, 100.0) and wrong_or_right.all():
+            return float(top)
+        of = self.of
+        if METRIC in self.keys:
+            of = self.keys[METRIC].iloc[group]
+        return most_of(str(of))
 
     def items(self, member: IntArray) -> Items:
         """Check and return the items of one group."""

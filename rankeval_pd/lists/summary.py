@@ -200,6 +200,8 @@ def _of_items(data: Data, baseline: Hashable, test: MeanTest, options: dict[str,
     level = options["level"]
     options["alpha"] = round(1.0 - level, 12)
     scores = below_door(system_ranks(data, test=test, **options))
+    if scores["system"].nunique() == 1 and baseline is None:
+        return above_door(scores, data)
     pairs = mean_test(test)(data, baseline=baseline, **options)
     groups: list[Any] = list(scores.columns[: list(scores.columns).index("system")])
     parts: list[Any] = [((), scores)]

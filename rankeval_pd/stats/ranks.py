@@ -21,7 +21,8 @@ from rankeval_pd.stats._types import (
 )
 from rankeval_pd.stats.bands import critical_value
 from rankeval_pd.stats.bootstrap import MOST_POINTS, SignedSum
-from rankeval_pd.stats.families import level_of_each, max_t, simultaneous_limits
+from rankeval_pd.stats.clusters import query_share_limits
+from rankeval_pd.stats.families import level_of_each
 from rankeval_pd.stats.gains import (
     Limits,
     Tested,
@@ -226,13 +227,19 @@ def _joint_tests(
 # ---- Scores of systems with intervals, tests of all pairs, and resampled ranks
 
 
+_FEW = 50  # items up to which the interval of a mean in a known range is Gaffke's
+_HALVINGS = 32  # a limit is found to 2^-32 of the range
+_LEANS = 0.28  # chosen for warnings where coverage is too low in tests/simulations/scores.csv
+
+
 class SystemScores(NamedTuple):
     """The scores of systems and their intervals: each (system,)."""
 
     theta: FloatArray  #: larger is better, as in the intervals
     together: Limits  #: simultaneous for all systems
     alone: Limits
-    n_resamples: int  #: draws behind the intervals
+    interval: str  #: kind of interval
+    skewed: bool = False  #: whether the items are too few for scores so skewed
 
 
 def draws_for_ranks(items: AnyItems, options: PairOptions, step: Step = quiet) -> Draws:
@@ -241,75 +248,109 @@ def draws_for_ranks(items: AnyItems, options: PairOptions, step: Step = quiet) -
     return draws_of(items, np.stack(all_pairs(items.n_systems), axis=1), options, step)
 
 
-def drawn_scores(draws: Draws) -> SystemScores:
-    """Return the scores with intervals."""
-    options, n_resamples = draws.options, 0
-    alone = _score_limits(draws, options.level)
-    if draws.parametric is None and not draws.items.binary:
-        lowest, highest = _largest_limits(draws, options)
-        n_resamples = options.n_resamples
-    else:
-        shared = draws.items.n_systems * options.n_alike
-        lowest, highest = _score_limits(draws, level_of_each(options.level, shared))
-    together = np.minimum(lowest, alone[0]), np.maximum(highest, alone[1])
-    return SystemScores(draws.theta, together, alone, n_resamples)
+def scores_with_limits(draws: Draws) -> SystemScores:
+    """Return the scores with intervals, which need no draws."""
+    options, interval = draws.options, _interval_of(draws)
+    each = level_of_each(options.level, draws.items.n_systems * options.n_alike)
+    together, alone = (_score_limits(draws, interval, x) for x in (each, options.level))
+    skewed = interval == "hall" and abs(np.mean(_leans(draws))) > _LEANS
+    return SystemScores(draws.theta, together, alone, interval, bool(skewed))
 
 
-def _score_limits(draws: Draws, level: float) -> Limits:
-    """Return the interval for each system's score; larger scores are better."""
+def _interval_of(draws: Draws) -> str:
     items = draws.items
     if items.binary:
+        return "clopper-pearson"
+    if items.seeds is not None:
+        return "student"
+    if draws.parametric is not None:
+        return "korn-graubard"
+    if not np.isfinite(items.most):
+        return "hall"
+    alone = items.n_groups == 0 and items.unit is not None  # neither groups, strata nor weights
+    if alone and items.n_items <= _FEW and items.linear == "mean":
+        return "gaffke"
+    return "hall, korn-graubard"
+
+
+def _score_limits(draws: Draws, interval: str, level: float) -> Limits:
+    """Return the interval for each system's score; larger scores are better."""
+    items = draws.items
+    if draws.parametric is not None and not items.binary:
+        return draws.parametric.score_limits(level, items.sign)
+    if interval == "clopper-pearson":
         right = items.totals[:, 0]
         low, high = clopper_pearson(right, np.full(right.shape, items.n_items), level)
-        if items.sign < 0.0:
-            return -high, -low
-        return low, high
-    if draws.parametric is not None:
-        return draws.parametric.score_limits(level, items.sign)
-    error, subsets = _errors(draws), draws.subsets
-    found = bootstrap.limits(
-        subsets.values,
-        subsets.weights,
-        draws.level.unit * draws.level.weight,
-        every=subsets.every,
-        level=level,
-        room=draws.level.room,
-    )
-    critical = t_of(items.n_drawn - 1.0, level) * draws.student_factor
-    found = widened_by_skewness(found, draws.theta, error, _leans(draws), critical)
+    elif interval == "gaffke":
+        values = items.statistics[..., 0] / items.statistics[..., 1] / items.most
+        low, high = (items.most * limit for limit in gaffke(values, level))
+    else:
+        return _hall_limits(draws, level)
+    if items.sign < 0.0:
+        return -high, -low
+    return low, high
+
+
+def _hall_limits(draws: Draws, level: float) -> Limits:
+    """Return Hall's limits, and Korn and Graubard's if they are wider and the range is known.
+
+    Groups of unequal size count as the number of equal groups with the same variance.
+    """
+    items, n = draws.items, float(draws.items.n_drawn)
+    if items.n_groups:
+        weights = draws.parts.weights
+        n = max(float(weights.sum() ** 2 / (weights @ weights)), 2.0)
+    error, freedom = _errors(draws) * np.sqrt(n / (n - 1.0)), items.n_drawn - 1.0
+    own = draws.options.level  # far out in the tails, few degrees of freedom would be too few
+    critical = t_of(freedom, level) * t_of(n - 1.0, own) / t_of(freedom, own)
+    about = draws.theta - critical * error, draws.theta + critical * error
+    lean = _leans(draws) * n / items.n_drawn  # unequal groups are skewed in one sample only
+    found = widened_by_skewness(about, draws.theta, error, lean, critical)
     low, high = (np.where(error > 0.0, limit, np.nan) for limit in found)
-    return low, high
+    if not np.isfinite(items.most):
+        return low, high
+    share, count = items.sign * draws.theta / items.most, np.full(error.shape, n)
+    limits = items.most * np.array(query_share_limits(share, error / items.most, count, level))
+    least, most = np.sort(items.sign * limits, axis=0)
+    return np.fmin(low, least), np.fmax(high, most)
 
 
-def _largest_limits(draws: Draws, options: PairOptions) -> Limits:
-    """Return limits for the scores by inverting the max-statistic test over systems."""
-    every = np.arange(draws.items.n_systems)
-    about, room = np.sqrt(draws.spread.systems), draws.level.room
-    varies = about > room
-    scale = np.where(varies, about, np.inf)[:, np.newaxis]
+def gaffke(values: FloatArray, level: float) -> Limits:
+    """Return Gaffke's (2005) limits for the mean of values (row, item) between 0 and 1.
 
-    def centered(which: IntArray) -> FloatArray:
-        shift = draws.subsets.weights / draws.level.weight
-        moved = draws.level.sums[which, np.newaxis] * shift - draws.subsets.values[which]
-        return np.asarray(2.0 * moved / scale[which])
+    The lower limit is a quantile of a random mean of the values and 0, with weights that are
+    uniform on the simplex. For values 0 and 1, the limits are Clopper and Pearson's.
+    """
+    both = np.vstack([values, 1.0 - values])
+    knots = np.vstack([np.zeros(len(both)), np.sort(both, axis=1).T])
+    low, high = np.zeros(len(both)), knots[-1]
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2.0
+        below = _positive_share(middle - knots) < (1.0 - level) / 2.0
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    least, most = np.split(low, 2)
+    return least, 1.0 - most
 
-    found = max_t(
-        centered,
-        np.zeros(every.size),
-        draws.subsets.weights.size,
-        two_sided=True,
-        every=draws.subsets.every,
-        level=level_of_each(options.level, options.n_alike),
-    )
-    limits = simultaneous_limits(
-        np.zeros(every.size),
-        _errors(draws),
-        found.critical,
-        1.0 / draws.items.n_drawn,
-        _leans(draws),
-    )
-    low, high = (np.where(varies, draws.theta + limit, np.nan) for limit in limits)
-    return low, high
+
+def _positive_share(values: FloatArray) -> FloatArray:
+    """Return how often a random mean of values (item, row) is positive (Varsi 1973).
+
+    Weights are exponential. The sum of a positive and a negative term is an exponential variable of
+    the same size and sign as one of the terms. The other term is thus removed: the sums of the
+    first i positive and j negative terms are computed together for all i + j.
+    """
+    count = len(values)
+    up, down = np.maximum(values, 0.0), np.maximum(-values, 0.0)[::-1]
+    share = np.ones((count + 1, *values.shape[1:]))
+    share[0] = 0.0
+    for total in range(2, 2 * count + 1):
+        first, last = max(1, total - count), min(total - 1, count)
+        own = up[first - 1 : last]
+        chance = own + down[count - total + first : count - total + last + 1]
+        chance = own / np.where(chance > 0.0, chance, 1.0)
+        moved = (1.0 - chance) * share[first - 1 : last]
+        share[first : last + 1] = chance * share[first : last + 1] + moved
+    return share[count]
 
 
 def _errors(draws: Draws) -> FloatArray:
@@ -646,4 +687,4 @@ def t_scores(items: Items, options: PairOptions) -> SystemScores:
     freedom, shared = items.n_items - 1.0, level_of_each(options.level, systems * options.n_alike)
     half, alone = t_of(freedom, shared) * error, t_of(freedom, options.level) * error
     together, alone_ = (theta - half, theta + half), (theta - alone, theta + alone)
-    return SystemScores(theta, together, alone_, 0)
+    return SystemScores(theta, together, alone_, "t")

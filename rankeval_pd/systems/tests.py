@@ -106,6 +106,7 @@ class TestPlan:
     b: Hashable = None
     baseline: Hashable = None
     families: Families | None = None
+    least: int = 2
 
     def __post_init__(self) -> None:
         """Derive what the tests need from the options."""
@@ -141,8 +142,8 @@ class TestPlan:
         own = draws_of(items, pairs, drawn, quiet).parametric
         answers, lopsided, seeds = np.inf, False, (0, 1.0, 0)
         if isinstance(own, RatioGains):
-            answers = float(own.answers[pairs].min())
-        else:
+            answers = float(own.answers.min())
+        elif len(pairs):
             lopsided = skewed(items, pairs, drawn)
         if isinstance(own, SeedGains):
             seeds = own.fewest, round(own.widening(options.level), 2), own.n_systems
@@ -159,7 +160,7 @@ class TestPlan:
             n_resamples=drawn.n_resamples,
             interval=interval,
             flat=bool((np.isfinite(known) & np.isnan(rows["ci_low"])).any()),
-            skewed=lopsided,
+            skewed=lopsided or ("skewed" in rows and bool(rows["skewed"].any())),
             undecided=bool(rows["undecided"].any()),
             moves_with_size=by_item and moves_with_size(items, pairs),
             answers=answers,
@@ -173,7 +174,7 @@ class TestPlan:
         """Warn about few items or groups, or no variation, and return the attrs of a table."""
         options = self.options
         every: Any = GroupFacts._make(zip(*facts, strict=True))  # each fact of all groups
-        _warn_of_few(every, self)
+        _warn_of_few(every, self, n_pairs)
         most = max(every.n_resamples)
         one_family = n_pairs == 1 or options.adjust is not None
         if one_family and any(every.undecided) and not options.n_resamples:
@@ -215,7 +216,7 @@ class TestPlan:
         return attrs
 
 
-def _warn_of_few(every: Any, plan: TestPlan) -> None:
+def _warn_of_few(every: Any, plan: TestPlan, n_pairs: int) -> None:
     """Warn once about few items, guesses or seeds, missing intervals, and large groups."""
     few, what, groups = FEW_ITEMS, "items", plan.roles.get("groups")
     if groups is not None:
@@ -226,11 +227,11 @@ def _warn_of_few(every: Any, plan: TestPlan) -> None:
     if plan.crossed:
         if fewest < FEW_LEVELS:
             why = f"with fewer than {FEW_LEVELS} groups, intervals are wide and only approximate"
-    elif plan.signs and fewest < needed:
+    elif n_pairs and plan.signs and fewest < needed:
         why = f"with fewer than {needed} {what}, no two-sided test can be significant at {alpha:g}"
     elif any(every.skewed):
         why = (
-            "differences are skewed, or all scores of a system are equal, so tests may be"
+            "scores or differences are skewed, or all scores of a system are equal, so tests may be"
             " unreliable"
         )
     elif not plan.signs and fewest < few:
@@ -387,6 +388,7 @@ def system_ranks(
         named=("event", "adjust", "alpha", "level"),
         more=more,
         adjust_over=adjust_over,
+        least=1,
     )
     return tabulate_items(data, plan)
 
@@ -403,17 +405,25 @@ class RankPlan(TestPlan):
         self, items: AnyItems, pairs: IntArray, n_groups: int, step: Step
     ) -> tuple[Rows, GroupFacts]:
         """Return one row per system, and the facts of the group."""
-        interval = "wild"
-        if self.kernel is ranks_by_t:
-            interval = "t"
-        elif items.binary:
-            interval = "clopper-pearson"
         options = self.settled(len(pairs), n_groups, items.n_systems)
         rows = self.kernel(items, options, step)
-        return rows, self.facts_of(options, items, pairs, rows, interval)
+        return rows, self.facts_of(options, items, pairs, rows, str(rows.pop("interval")[0]))
+
+    def attrs(self, facts: Sequence[GroupFacts], n_pairs: int) -> dict[str, Any]:
+        """Return the attrs of a table; a single system has no tests."""
+        attrs = super().attrs(facts, n_pairs)
+        if n_pairs:
+            return attrs
+        for name in ("event", "adjust", "adjust_over", "family", "alpha", "test"):
+            attrs.pop(name, None)
+        if len(facts) == 1 or not self.over_all:
+            del attrs["intervals"]
+        return attrs
 
     def finish(self, rows: Rows) -> Rows:
         """Rank the systems of all groups, and sort the systems of each group by rank."""
+        if not rows["pair_p"].size:  # a single system has no rank
+            return {name: values for name, values in rows.items() if name != "rank"}
         rows = ranked_systems(rows, how=self.options, over_all=self.over_all)
         return rows_at(rows, np.lexsort([rows["rank"], rows[GROUP]]))
 
