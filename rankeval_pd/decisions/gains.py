@@ -103,8 +103,7 @@ def decided_pairs(found: Tested, pairs: IntArray) -> Rows:
     # limits that agree with the p-value, and with the adjusted p-value
     intervals = [(low, high, own)]
     together = found.together
-    adjusts = options.adjust is not None and gain.size > 0
-    if together is None and adjusts and found.limits_at is not None:
+    if together is None and options.adjust is not None and found.limits_at is not None:
         together = found.limits_at(_at_family_level(tests, options))
     if together is not None:
         decides = own if options.adjust is None else adjusted
@@ -176,24 +175,30 @@ def _negative(limits: Limits) -> Limits:
 
 # ---- The systems of one group
 
+_FAMILY = ("p_value", "p_adjusted", "family_p")
+_NO_TESTS = dict.fromkeys([*_FAMILY, "n_resamples", "undecided"], np.zeros(0))
+
 
 def ranks_by_draws(items: AnyItems, options: PairOptions, step: Step = quiet) -> Rows:
     """Return the ranks of systems with uncertainty, from shared draws."""
     pairs = np.stack(stats.all_pairs(items.n_systems), axis=1)
     draws = stats.draws_for_ranks(items, with_resamples(options, len(pairs)), step)
     scores = stats.scores_with_limits(draws)
-    tested = bootstrapped_pairs(items, pairs, draws.options, draws=draws)
+    tested = _NO_TESTS
+    if len(pairs):
+        tested = bootstrapped_pairs(items, pairs, draws.options, draws=draws)
     # systems with too few guesses are not tested
     untested = np.isnan(tested["p_value"]) & np.isfinite(scores.theta[pairs]).all(axis=1)
-    for name in ("p_value", "p_adjusted", "family_p"):
-        tested[name] = np.where(untested, 1.0, tested[name])
-    return _rows_of_systems(items, scores, tested, options)
+    held = {name: np.where(untested, 1.0, tested[name]) for name in _FAMILY}
+    return _rows_of_systems(items, scores, {**tested, **held}, options)
 
 
 def ranks_by_t(items: AnyItems, options: PairOptions, step: Step = quiet) -> Rows:
     """Return the possible ranks after t tests of all pairs, and t intervals for the scores."""
     pairs = np.stack(stats.all_pairs(items.n_systems), axis=1)
-    tested = pairs_tested_once(stats.t_tests, items, pairs, options, step)
+    tested = _NO_TESTS
+    if len(pairs):
+        tested = pairs_tested_once(stats.t_tests, items, pairs, options, step)
     assert isinstance(items, Items)
     return _rows_of_systems(items, stats.t_scores(items, options), tested, options)
 

@@ -51,7 +51,7 @@ from rankeval_pd.stats import (
     packed,
     scores_of,
 )
-from rankeval_pd.stats.queries import most_of
+from rankeval_pd.stats.queries import range_of
 from rankeval_pd.tables import apart, as_list, is_missing, only_or_all, taken_at
 
 # -------------------------------------------------------------------------------------------------
@@ -515,19 +515,19 @@ class ItemTable(NamedTuple):
     members: list[IntArray]  #: the items of each group
     of: str | None  #: the ranking metric that :func:`per_query` recorded
 
-    def most(self, items: AnyItems, group: int) -> float:
-        """Return the largest possible score of a group, or inf if no range from 0 is known."""
-        if np.isfinite(self.metric.formula.most) or self.metric.linear != "mean":
-            return self.metric.formula.most
+    def range_of(self, items: AnyItems, group: int) -> tuple[float, float]:
+        """Return the smallest and the largest possible score of a group, or ±inf if unknown."""
+        if np.isfinite(self.metric.formula.most):
+            return 0.0, self.metric.formula.most
         values = self.statistics[..., self.members[group], 0]
         top = values.max(initial=items.binary, where=~np.isnan(values))
         wrong_or_right = (values == 0.0) | (values == top) | np.isnan(values)
         if self.metric.ones and top in (1.0, 100.0) and wrong_or_right.all():
-            return float(top)
+            return 0.0, float(top)
         of = self.of
         if METRIC in self.keys:
             of = self.keys[METRIC].iloc[group]
-        return most_of(str(of))
+        return range_of(str(of))
 
     def items(self, member: IntArray) -> Items:
         """Check and return the items of one group."""

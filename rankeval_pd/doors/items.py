@@ -99,11 +99,10 @@ def tabulate_items(data: Data, question: ItemQuestion) -> Data:
                 items = read_distributed_items(data, table, chosen)
             else:
                 items = table.items(members)
-            items.most = table.most(items, number)
+            least, items.most = table.range_of(items, number)
             rows, of_group = question.answer(items, pairs, len(table.members), step)
-            least = -items.most
-            if "gain" not in rows and np.isfinite(least):
-                least = 0.0
+            if "gain" in rows:
+                least = -items.most
             for name in {*_LIMITS} & {*rows}:
                 rows[name] = rows[name].clip(least, items.most)
             group = np.full(len(rows[columns[0]]), number)

@@ -647,7 +647,7 @@ def _of_metrics(
         if options["adjust_over"] == "all" and len(metrics) > 1:
             scope = f"all {len(metrics)} metrics"
         family = f"{family_of(count, baseline)} for {scope}"
-    result.attrs |= {"intervals": "simultaneous", "family": family}
+    result.attrs |= {"intervals": "simultaneous", "family": family, "interval": ranks.attrs["interval"]}
     return result
 
 

@@ -518,12 +518,12 @@ def named_parts(text: str) -> tuple[str, str | None, str | None]:
     return METRIC_ALIASES.get(name.replace("_", "").replace("-", "").lower(), name), options, at
 
 
-def most_of(text: str) -> float:
-    """Return the largest possible value of a ranking metric, or inf."""
+def range_of(text: str) -> tuple[float, float]:
+    """Return the smallest and the largest possible value of a metric, or ±inf if unknown."""
     name = named_parts(text)[0]
-    if name in QUERY_METRICS and name != "DCG":
-        return 1.0
-    return math.inf
+    if name not in QUERY_METRICS:
+        return -math.inf, math.inf
+    return 0.0, math.inf if name == "DCG" else 1.0
 
 EXPECTED_METRICS = tuple(QUERY_METRICS)[:-3]
 """The metrics with a closed form for means over all orders of equal scores."""
