@@ -1123,10 +1123,10 @@ Writer = Callable[[pd.DataFrame, Attrs], Iterator[str]]
 #: kinds of tables, recognized by column names; the first match is used
 _KINDS: tuple[tuple[str, Writer], ...] = (
     ("measure_a measure_b better n_first n_last n_tests", _ranges),
-    ("system|measure value rank_low rank_high", _best_sentences),
-    ("system|measure value difference", _best_sentences),
-    ("system value ci_low", _best_sentences),
+    ("measure value rank_low", _best_sentences),
+    ("measure value difference", _best_sentences),
     ("measure metric value ci_low", _best_sentences),
+    ("system value", _best_sentences),
     (
         "measure_a|system_a|sample_a difference|gain",
         _comparisons,

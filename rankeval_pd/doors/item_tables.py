@@ -520,14 +520,17 @@ class ItemTable(NamedTuple):
         if np.isfinite(self.metric.formula.most):
             return 0.0, self.metric.formula.most
         values = self.statistics[..., self.members[group], 0]
-        top = values.max(initial=items.binary, where=~np.isnan(values))
-        wrong_or_right = (values == 0.0) | (values == top) | np.isnan(values)
-        if self.metric.ones and top in (1.0, 100.0) and wrong_or_right.all():
-            return 0.0, float(top)
+        values = values[~np.isnan(values)]
+        top = float(values.max(initial=items.binary))
+        if self.metric.ones and top in (1.0, 100.0) and np.isin(values, (0.0, top)).all():
+            return 0.0, top
         of = self.of
         if METRIC in self.keys:
             of = self.keys[METRIC].iloc[group]
-        return range_of(str(of))
+        least, most = range_of(str(of))
+        if not self.metric.ones or values.min(initial=0.0) < 0.0 or not 0.0 < top <= most:
+            return -np.inf, np.inf  # not the mean, or the values are not those of the metric
+        return least, most
 
     def items(self, member: IntArray) -> Items:
         """Check and return the items of one group."""

@@ -638,6 +638,7 @@ def _of_metrics(
     names = {"measure": keys.get_level_values(1), "metric": keys.get_level_values(0)}
     result = pd.DataFrame({**names, **rows})
     result.attrs = {name: tested.attrs[name] for name in _NOTED if name in tested.attrs}
+    result.attrs["interval"] = ranks.attrs["interval"]
     family = None
     if options["adjust"] is not None and len(measures) > 1:
         count = len(measures) - 1
@@ -647,7 +648,11 @@ def _of_metrics(
         if options["adjust_over"] == "all" and len(metrics) > 1:
             scope = f"all {len(metrics)} metrics"
         family = f"{family_of(count, baseline)} for {scope}"
-    result.attrs |= {"intervals": "simultaneous", "family": family, "interval": ranks.attrs["interval"]}
+    result.attrs |= {
+        "intervals": "simultaneous",
+        "family": family,
+        "interval": ranks.attrs["interval"],
+    }
     return result
 
 

@@ -525,5 +525,6 @@ def range_of(text: str) -> tuple[float, float]:
         return -math.inf, math.inf
     return 0.0, math.inf if name == "DCG" else 1.0
 
+
 EXPECTED_METRICS = tuple(QUERY_METRICS)[:-3]
 """The metrics with a closed form for means over all orders of equal scores."""

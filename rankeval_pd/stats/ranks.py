@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
-from rankeval_pd.stats import areas, bootstrap, swaps
+from rankeval_pd.stats import areas, swaps
 from rankeval_pd.stats._types import (
     AnyArray,
     BoolArray,
@@ -29,10 +29,9 @@ from rankeval_pd.stats.gains import (
     as_p_says,
     no_tests,
     oriented,
-    refuse_crossed,
     student_limits,
 )
-from rankeval_pd.stats.item_gains import Draws, draws_of
+from rankeval_pd.stats.item_gains import Draws
 from rankeval_pd.stats.items import AnyItems, Items, PairOptions, Step, leans, quiet, scores_of
 from rankeval_pd.stats.proportions import (
     clopper_pearson,
@@ -239,59 +238,44 @@ class SystemScores(NamedTuple):
     together: Limits  #: simultaneous for all systems
     alone: Limits
     interval: str  #: kind of interval
-    skewed: bool = False  #: whether the items are too few for scores so skewed
+    skewed: bool  #: whether the items are too few for scores so skewed
 
 
-def draws_for_ranks(items: AnyItems, options: PairOptions, step: Step = quiet) -> Draws:
-    """Return the draws for tests of all pairs."""
-    refuse_crossed(items, "system_ranks")
-    return draws_of(items, np.stack(all_pairs(items.n_systems), axis=1), options, step)
-
-
-def scores_with_limits(draws: Draws) -> SystemScores:
+def scores_with_limits(draws: Draws, test: str) -> SystemScores:
     """Return the scores with intervals, which need no draws."""
-    options, interval = draws.options, _interval_of(draws)
-    each = level_of_each(options.level, draws.items.n_systems * options.n_alike)
-    together, alone = (_score_limits(draws, interval, x) for x in (each, options.level))
-    skewed = interval == "hall" and abs(np.mean(_leans(draws))) > _LEANS
+    count, level = draws.items.n_systems, draws.options.level
+    each = level_of_each(level, count * draws.options.n_alike)
+    (interval, together), (_, alone) = (_score_limits(draws, test, x) for x in (each, level))
+    skewed = interval == "hall" and count > 2 and abs(np.mean(_leans(draws))) > _LEANS
     return SystemScores(draws.theta, together, alone, interval, bool(skewed))
 
 
-def _interval_of(draws: Draws) -> str:
-    items = draws.items
-    if items.binary:
-        return "clopper-pearson"
-    if items.seeds is not None:
-        return "student"
-    if draws.parametric is not None:
-        return "korn-graubard"
-    if not np.isfinite(items.most):
-        return "hall"
+def _score_limits(draws: Draws, test: str, level: float) -> tuple[str, Limits]:
+    """Return the kind of the interval, and each system's interval; larger scores are better."""
+    items, about, error = draws.items, draws.theta, _errors(draws)
+    if test == "t":
+        half = t_of(items.n_items - 1.0, level) * draws.student_factor * error
+        half = np.where(error > 0.0, half, np.nan)
+        return "t", (about - half, about + half)
+    if items.seeds is not None and draws.parametric is not None:
+        return "student", draws.parametric.score_limits(level)
     alone = items.n_groups == 0 and items.unit is not None  # neither groups, strata nor weights
-    if alone and items.n_items <= _FEW and items.linear == "mean":
-        return "gaffke"
-    return "hall, korn-graubard"
-
-
-def _score_limits(draws: Draws, interval: str, level: float) -> Limits:
-    """Return the interval for each system's score; larger scores are better."""
-    items = draws.items
-    if draws.parametric is not None and not items.binary:
-        return draws.parametric.score_limits(level, items.sign)
-    if interval == "clopper-pearson":
+    if items.binary:
         right = items.totals[:, 0]
-        low, high = clopper_pearson(right, np.full(right.shape, items.n_items), level)
-    elif interval == "gaffke":
-        values = items.statistics[..., 0] / items.statistics[..., 1] / items.most
-        low, high = (items.most * limit for limit in gaffke(values, level))
+        interval = "clopper-pearson"
+        found = clopper_pearson(right, np.full(right.shape, items.n_items), level)
+    elif draws.parametric is not None:
+        interval, found = "korn-graubard", draws.parametric.score_limits(level)
+    elif np.isfinite(items.most) and alone and items.n_items <= _FEW and items.linear == "mean":
+        values = items.statistics[..., 0] / items.statistics[..., 1]
+        interval, found = "gaffke", gaffke(values, items.most, level)
     else:
-        return _hall_limits(draws, level)
-    if items.sign < 0.0:
-        return -high, -low
-    return low, high
+        return _hall_limits(draws, error, level)
+    low, high = np.sort(items.sign * np.array(found), axis=0)
+    return interval, (low, high)
 
 
-def _hall_limits(draws: Draws, level: float) -> Limits:
+def _hall_limits(draws: Draws, error: FloatArray, level: float) -> tuple[str, Limits]:
     """Return Hall's limits, and Korn and Graubard's if they are wider and the range is known.
 
     Groups of unequal size count as the number of equal groups with the same variance.
@@ -300,7 +284,7 @@ def _hall_limits(draws: Draws, level: float) -> Limits:
     if items.n_groups:
         weights = draws.parts.weights
         n = max(float(weights.sum() ** 2 / (weights @ weights)), 2.0)
-    error, freedom = _errors(draws) * np.sqrt(n / (n - 1.0)), items.n_drawn - 1.0
+    error, freedom = error * np.sqrt(n / (n - 1.0)), items.n_drawn - 1.0
     own = draws.options.level  # far out in the tails, few degrees of freedom would be too few
     critical = t_of(freedom, level) * t_of(n - 1.0, own) / t_of(freedom, own)
     about = draws.theta - critical * error, draws.theta + critical * error
@@ -308,28 +292,28 @@ def _hall_limits(draws: Draws, level: float) -> Limits:
     found = widened_by_skewness(about, draws.theta, error, lean, critical)
     low, high = (np.where(error > 0.0, limit, np.nan) for limit in found)
     if not np.isfinite(items.most):
-        return low, high
+        return "hall", (low, high)
     share, count = items.sign * draws.theta / items.most, np.full(error.shape, n)
     limits = items.most * np.array(query_share_limits(share, error / items.most, count, level))
     least, most = np.sort(items.sign * limits, axis=0)
-    return np.fmin(low, least), np.fmax(high, most)
+    return "hall, korn-graubard", (np.fmin(low, least), np.fmax(high, most))
 
 
-def gaffke(values: FloatArray, level: float) -> Limits:
-    """Return Gaffke's (2005) limits for the mean of values (row, item) between 0 and 1.
+def gaffke(values: FloatArray, most: float, level: float) -> Limits:
+    """Return Gaffke's (2005) limits for the mean of values (row, item) from 0 to ``most``.
 
     The lower limit is a quantile of a random mean of the values and 0, with weights that are
     uniform on the simplex. For values 0 and 1, the limits are Clopper and Pearson's.
     """
-    both = np.vstack([values, 1.0 - values])
+    both = np.vstack([values, most - values])
     knots = np.vstack([np.zeros(len(both)), np.sort(both, axis=1).T])
     low, high = np.zeros(len(both)), knots[-1]
     for _ in range(_HALVINGS):
         middle = (low + high) / 2.0
         below = _positive_share(middle - knots) < (1.0 - level) / 2.0
         low, high = np.where(below, middle, low), np.where(below, high, middle)
-    least, most = np.split(low, 2)
-    return least, 1.0 - most
+    least, above = np.split(low, 2)
+    return least, most - above
 
 
 def _positive_share(values: FloatArray) -> FloatArray:
@@ -677,14 +661,3 @@ def _errors_of_t_tests(items: Items, pairs: IntArray) -> FloatArray:
         spread = np.array([(values[a] - values[b]).std(ddof=1) for a, b in pairs])
     flat = spread <= 1e-14 * np.abs(values[pairs[:, 0]]).max(axis=1, initial=0.0)
     return np.asarray(np.where(flat, 0.0, spread) / np.sqrt(items.n_items))
-
-
-def t_scores(items: Items, options: PairOptions) -> SystemScores:
-    """Return the scores with t intervals; there are no resamples."""
-    systems, theta = items.n_systems, scores_of(items)
-    error = items.statistics[..., 0].std(axis=1, ddof=1) / np.sqrt(items.n_items)
-    error = np.where(error > 0.0, error, np.nan)
-    freedom, shared = items.n_items - 1.0, level_of_each(options.level, systems * options.n_alike)
-    half, alone = t_of(freedom, shared) * error, t_of(freedom, options.level) * error
-    together, alone_ = (theta - half, theta + half), (theta - alone, theta + alone)
-    return SystemScores(theta, together, alone_, "t")

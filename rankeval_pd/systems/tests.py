@@ -17,8 +17,7 @@ from rankeval_pd.decisions import (
     over_all_groups,
     pairs_tested_once,
     ranked_systems,
-    ranks_by_draws,
-    ranks_by_t,
+    ranks_of,
 )
 from rankeval_pd.doors import Data, Families, rows_at, tabulate_items
 from rankeval_pd.errors import (
@@ -174,7 +173,7 @@ class TestPlan:
         """Warn about few items or groups, or no variation, and return the attrs of a table."""
         options = self.options
         every: Any = GroupFacts._make(zip(*facts, strict=True))  # each fact of all groups
-        _warn_of_few(every, self, n_pairs)
+        _warn_of_few(every, self)
         most = max(every.n_resamples)
         one_family = n_pairs == 1 or options.adjust is not None
         if one_family and any(every.undecided) and not options.n_resamples:
@@ -216,7 +215,7 @@ class TestPlan:
         return attrs
 
 
-def _warn_of_few(every: Any, plan: TestPlan, n_pairs: int) -> None:
+def _warn_of_few(every: Any, plan: TestPlan) -> None:
     """Warn once about few items, guesses or seeds, missing intervals, and large groups."""
     few, what, groups = FEW_ITEMS, "items", plan.roles.get("groups")
     if groups is not None:
@@ -227,7 +226,7 @@ def _warn_of_few(every: Any, plan: TestPlan, n_pairs: int) -> None:
     if plan.crossed:
         if fewest < FEW_LEVELS:
             why = f"with fewer than {FEW_LEVELS} groups, intervals are wide and only approximate"
-    elif n_pairs and plan.signs and fewest < needed:
+    elif plan.signs and plan.options.adjust is not None and fewest < needed:
         why = f"with fewer than {needed} {what}, no two-sided test can be significant at {alpha:g}"
     elif any(every.skewed):
         why = (
@@ -378,13 +377,13 @@ def system_ranks(
         keep_order=True,
         skewness=True,
     )
-    more = {"intervals": "simultaneous"}
+    more = {}
     if test == "t":
         more["test"] = test
     plan = RankPlan(
         options=options,
         roles=roles,
-        kernel={"bootstrap": ranks_by_draws, "t": ranks_by_t}[test],
+        kernel=partial(ranks_of, test=test),
         named=("event", "adjust", "alpha", "level"),
         more=more,
         adjust_over=adjust_over,
@@ -407,18 +406,11 @@ class RankPlan(TestPlan):
         """Return one row per system, and the facts of the group."""
         options = self.settled(len(pairs), n_groups, items.n_systems)
         rows = self.kernel(items, options, step)
+        if not len(pairs):  # a single system has no tests
+            self.options, self.named, self.more = replace(options, adjust=None), ["level"], {}
+        if options.n_alike > 1 or len(pairs):
+            self.more = {**self.more, "intervals": "simultaneous"}
         return rows, self.facts_of(options, items, pairs, rows, str(rows.pop("interval")[0]))
-
-    def attrs(self, facts: Sequence[GroupFacts], n_pairs: int) -> dict[str, Any]:
-        """Return the attrs of a table; a single system has no tests."""
-        attrs = super().attrs(facts, n_pairs)
-        if n_pairs:
-            return attrs
-        for name in ("event", "adjust", "adjust_over", "family", "alpha", "test"):
-            attrs.pop(name, None)
-        if len(facts) == 1 or not self.over_all:
-            del attrs["intervals"]
-        return attrs
 
     def finish(self, rows: Rows) -> Rows:
         """Rank the systems of all groups, and sort the systems of each group by rank."""
