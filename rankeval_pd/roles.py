@@ -830,6 +830,7 @@ def form_of(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> For
     else:  # several numbers, or several records of right and wrong answers, and no gold label
         numbers, flags = (sum(map(kind, data.dtypes)) for kind in (is_score, is_bool_dtype))
         several = (numbers > 1 and not flags) or (flags > 1 and not numbers)
+        several |= data.columns.size == 1 + len(given & {"by", "groups"})  # a single system
         labeled = not {"gold", "grade"}.isdisjoint(data.columns)
         items = several and not labeled and not {*data.columns} >= _CELLS
     return "items" if items else "rankings"

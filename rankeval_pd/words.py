@@ -256,6 +256,8 @@ INTERVALS = {
     "newcombe": "Newcombe",
     "delong": "DeLong",
     "wild": "wild bootstrap",
+    "gaffke": "Gaffke",
+    "hall": "Hall",
     "percentile": "percentile bootstrap",
     "basic": "basic bootstrap",
     "tango": "Tango",
@@ -866,7 +868,11 @@ def _verdict(part: pd.DataFrame, name: str, where: Row, attrs: Attrs) -> Iterato
     elif "ci_low" in part:
         shown += f", no {level_of(attrs)} interval"
     have, best_is = agree(len(first), "has", "have"), extreme_of(attrs)
-    yield f"{place}{join(first[name], noun=many)} {have} the {best_is} {noun}{at} ({shown})."
+    named = join(first[name], noun=many)
+    if first_of(part, ("rank_low", "difference")):
+        yield f"{place}{named} {have} the {best_is} {noun}{at} ({shown})."
+    else:  # a single system
+        yield f"{place}{named}: {noun} {shown}."
     others = part.drop(first.index)
     if "letters" in part and len(others):
         yield from _rank_sentences(first, others, name, attrs)
@@ -1135,8 +1141,10 @@ Writer = Callable[[pd.DataFrame, Attrs], Iterator[str]]
 #: kinds of tables, recognized by column names; the first match is used
 _KINDS: tuple[tuple[str, Writer], ...] = (
     ("measure_a measure_b better n_first n_last n_tests", _ranges),
-    ("system|measure value rank_low rank_high", _best_sentences),
-    ("system|measure value difference", _best_sentences),
+    ("measure value rank_low", _best_sentences),
+    ("measure value difference", _best_sentences),
+    ("measure metric value ci_low", _best_sentences),
+    ("system value", _best_sentences),
     (
         "measure_a|system_a|sample_a difference|gain",
         _comparisons,

@@ -39,6 +39,7 @@ from rankeval_pd.roles import (
 from rankeval_pd.stats import (
     METRICS,
     AnyArray,
+    AnyItems,
     BoolArray,
     FloatArray,
     IntArray,
@@ -51,6 +52,7 @@ from rankeval_pd.stats import (
     ranking,
     scores_of,
 )
+from rankeval_pd.stats.queries import range_of
 from rankeval_pd.tables import apart, as_list, is_missing, only_or_all, taken_at
 
 # -------------------------------------------------------------------------------------------------
@@ -298,6 +300,7 @@ def _check_strata(strata: IntArray, cluster: IntArray | None) -> None:
 
 # --------------- Tables from :func:`rankeval_pd.per_query` as systems scored on items
 
+METRIC = "_metric"  # the column that says of which metric a row is
 COLUMNS = ("measure", "metric", "value", "n_positive", "n_retrieved", "n_judged")
 OPEN = ("tied", "value_low", "value_high", "judged", "undefined")  # only with details=True
 
@@ -510,6 +513,23 @@ class ItemTable(NamedTuple):
     keys: pd.DataFrame  #: one row per group, with the columns in ``by``
     members: list[IntArray]  #: the items of each group
     of: str | None  #: the ranking metric that :func:`per_query` recorded
+
+    def range_of(self, items: AnyItems, group: int) -> tuple[float, float]:
+        """Return the smallest and the largest possible score of a group, or ±inf if unknown."""
+        if np.isfinite(self.metric.formula.most):
+            return 0.0, self.metric.formula.most
+        values = self.statistics[..., self.members[group], 0]
+        values = values[~np.isnan(values)]
+        top = float(values.max(initial=items.binary))
+        if self.metric.ones and top in (1.0, 100.0) and np.isin(values, (0.0, top)).all():
+            return 0.0, top
+        of = self.of
+        if METRIC in self.keys:
+            of = self.keys[METRIC].iloc[group]
+        least, most = range_of(str(of))
+        if not self.metric.ones or values.min(initial=0.0) < 0.0 or not 0.0 < top <= most:
+            return -np.inf, np.inf  # not the mean, or the values are not those of the metric
+        return least, most
 
     def items(self, member: IntArray) -> Items:
         """Check and return the items of one group."""

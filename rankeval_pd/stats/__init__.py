@@ -107,10 +107,8 @@ from rankeval_pd.stats.ranks import (
     Sets,
     SystemScores,
     all_pairs,
-    drawn_scores,
-    draws_for_ranks,
+    scores_with_limits,
     signed_rank_tests,
-    t_scores,
     t_tests,
     with_one,
 )

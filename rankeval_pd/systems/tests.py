@@ -17,8 +17,7 @@ from rankeval_pd.decisions import (
     over_all_groups,
     pairs_tested_once,
     ranked_systems,
-    ranks_by_draws,
-    ranks_by_t,
+    ranks_of,
 )
 from rankeval_pd.doors import Data, Families, rows_at, tabulate_items
 from rankeval_pd.errors import (
@@ -107,6 +106,7 @@ class TestPlan:
     b: Hashable = None
     baseline: Hashable = None
     families: Families | None = None
+    least: int = 2
 
     def __post_init__(self) -> None:
         """Derive what the tests need from the options."""
@@ -142,8 +142,8 @@ class TestPlan:
         own = draws_of(items, pairs, drawn, quiet).parametric
         answers, lopsided, seeds = np.inf, False, (0, 1.0, 0)
         if isinstance(own, RatioGains):
-            answers = float(own.answers[pairs].min())
-        else:
+            answers = float(own.answers.min())
+        elif len(pairs):
             lopsided = skewed(items, pairs, drawn)
         if isinstance(own, SeedGains):
             seeds = own.fewest, round(own.widening(options.level), 2), own.n_systems
@@ -161,7 +161,7 @@ class TestPlan:
             test=self._test_of(own, items),
             interval=interval,
             flat=bool((np.isfinite(known) & np.isnan(rows["ci_low"])).any()),
-            skewed=lopsided,
+            skewed=lopsided or ("skewed" in rows and bool(rows["skewed"].any())),
             undecided=bool(rows["undecided"].any()),
             moves_with_size=by_item and moves_with_size(items, pairs),
             answers=answers,
@@ -242,7 +242,7 @@ def _warn_of_few(every: Any, plan: TestPlan) -> None:
     if plan.crossed:
         if fewest < FEW_LEVELS:
             why = f"with fewer than {FEW_LEVELS} groups, intervals are wide and only approximate"
-    elif plan.signs and fewest < needed:
+    elif plan.signs and plan.options.adjust is not None and fewest < needed:
         why = f"with fewer than {needed} {what}, no two-sided test can be significant at {alpha:g}"
     elif any(every.skewed) and not plan.options.skewness:
         why = (
@@ -251,7 +251,7 @@ def _warn_of_few(every: Any, plan: TestPlan) -> None:
         )
     elif any(every.skewed):
         why = (
-            "differences are skewed, or all scores of a system are equal, so tests may be"
+            "scores or differences are skewed, or all scores of a system are equal, so tests may be"
             " unreliable"
         )
     elif not plan.signs and fewest < few:
@@ -398,16 +398,17 @@ def system_ranks(
         keep_order=True,
         skewness=True,
     )
-    more = {"intervals": "simultaneous"}
+    more = {}
     if test == "t":
         more["test"] = test
     plan = RankPlan(
         options=options,
         roles=roles,
-        kernel={"bootstrap": ranks_by_draws, "t": ranks_by_t}[test],
+        kernel=partial(ranks_of, test=test),
         named=("event", "adjust", "alpha", "level"),
         more=more,
         adjust_over=adjust_over,
+        least=1,
     )
     return tabulate_items(data, plan)
 
@@ -424,17 +425,18 @@ class RankPlan(TestPlan):
         self, items: AnyItems, pairs: IntArray, n_groups: int, step: Step
     ) -> tuple[Rows, GroupFacts]:
         """Return one row per system, and the facts of the group."""
-        interval = "wild"
-        if self.kernel is ranks_by_t:
-            interval = "t"
-        elif items.binary:
-            interval = "clopper-pearson"
         options = self.settled(len(pairs), n_groups, items.n_systems)
         rows = self.kernel(items, options, step)
-        return rows, self.facts_of(options, items, pairs, rows, interval)
+        if not len(pairs):  # a single system has no tests
+            self.options, self.named, self.more = replace(options, adjust=None), ["level"], {}
+        if options.n_alike > 1 or len(pairs):
+            self.more = {**self.more, "intervals": "simultaneous"}
+        return rows, self.facts_of(options, items, pairs, rows, str(rows.pop("interval")[0]))
 
     def finish(self, rows: Rows) -> Rows:
         """Rank the systems of all groups, and sort the systems of each group by rank."""
+        if not rows["pair_p"].size:  # a single system has no rank
+            return {name: values for name, values in rows.items() if name != "rank"}
         rows = ranked_systems(rows, how=self.options, over_all=self.over_all)
         return rows_at(rows, np.lexsort([rows["rank"], rows[GROUP]]))
 
