@@ -32,9 +32,10 @@ from rankeval_pd.stats.differences import (
     correlated_limits,
     interval_p,
     margin_name,
-    overlap_difference,
-    paired_difference,
+    one_or_two_sided,
     regions_margin_p,
+    set_difference,
+    set_tails,
     tango_limits,
 )
 from rankeval_pd.stats.distributions import (
@@ -122,13 +123,12 @@ from rankeval_pd.stats.ties import (
 )
 from rankeval_pd.stats.two_by_two import (
     Pilot,
-    discordant_test,
     drawn_laws,
     fisher_power,
     fisher_test,
-    kosinski_test,
     mantel_haenszel_difference,
     mcnemar_test,
+    paired_tails,
     rejects,
     sample_odds_ratio,
     stratified_exact_test,

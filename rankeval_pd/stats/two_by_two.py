@@ -7,7 +7,7 @@ Arrays of tables are broadcast. The alternative "greater" means that the proport
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -306,37 +306,6 @@ def score_test(
     p_value = np.minimum(sides * scipy.special.ndtr(-z), 1.0)
     known = (n_a > 0) & (n_b > 0) & (total > 1.0) & (sd > 0.0)
     return np.where(known, p_value, 1.0)
-
-
-# ------------------------------ Paired tests for two classifiers: predictive values and error rates
-
-
-def kosinski_test(
-    tp: Sequence[AnyArray | int], size: Sequence[AnyArray | int], alternative: str
-) -> FloatArray:
-    """Return the p-value of the weighted generalized score test for two predictive values.
-
-    ``tp`` and ``size`` count true positives and candidates in both sets, in a only, and in b only.
-    Unlike the score test of Leisenring, Alonzo and Pepe (2000), this test (A. S. Kosinski 2013, A
-    weighted generalized score statistic for comparison of predictive values of diagnostic tests,
-    Statistics in Medicine 32) equals the pooled test of two proportions if the sets share no
-    candidates. The p-value is 1 if there is no difference or no variation, or if a set is empty.
-    """
-    both, only_a, only_b, n_both, n_a, n_b = broadcast_floats(*tp, *size)
-    n_a, n_b = n_both + n_a, n_both + n_b
-    with silent_division():
-        pooled = (2.0 * both + only_a + only_b) / (n_a + n_b)
-        shared = both * (1.0 - pooled) ** 2 + (n_both - both) * pooled**2
-        variance = (pooled * (1.0 - pooled) - 2.0 * shared / (n_a + n_b)) * (1.0 / n_a + 1.0 / n_b)
-        difference = (both + only_a) / n_a - (both + only_b) / n_b
-        z = difference / np.sqrt(np.maximum(variance, 0.0))
-    z = np.where((variance > 1e-15) & (np.abs(difference) > 1e-15), z, 0.0)
-    if alternative == "two-sided":
-        return np.asarray(2.0 * scipy.special.ndtr(-np.abs(z)), dtype=float)
-    if alternative == "greater":
-        z = -z
-    p_value = np.asarray(scipy.special.ndtr(z), dtype=float)
-    return np.where(np.isfinite(difference), p_value, 1.0)
 
 
 def discordant_test(
