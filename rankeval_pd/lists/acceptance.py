@@ -346,7 +346,7 @@ def compare_thresholds(
     noted = how.noted()
     del noted["target"]
     if how.test == "fisher":
-        noted["of"] = "precision in the difference region"
+        noted |= {"of": "precision in the difference region", "unit": "proportion"}
     decided = decision_columns(how)
     columns = ["measure_a", "measure_b", "threshold_a", "threshold_b", "n_a", "n_b"]
     columns += [name.replace("precision", of) for name in REGION_COLUMNS if name != "p_mid"]

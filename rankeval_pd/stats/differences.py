@@ -193,7 +193,7 @@ def corrected_score(
 
 SetCounts = Sequence[AnyArray | int]  # in both sets, only in a, only in b
 _HALF = 0.5  # true positives, and false positives, that are added to each region
-_SYMMETRIC = 1e-3  # skewness below which the gamma approximation is no different
+_SYMMETRIC = 1e-6  # skewness below which the gamma approximation is no different
 
 
 def set_tails(

@@ -180,8 +180,12 @@ def mcnemar_test(
     in Fisher's test.
     """
     tp_a, n_a, tp_b, n_b = broadcast_floats(tp_a, n_a, tp_b, n_b)
-    right_a = tp_a + (n_b - tp_b)
-    p_value, _ = discordant_test(right_a, n_a + n_b - right_a, alternative)
+    right_a, total = tp_a + (n_b - tp_b), n_a + n_b
+    other = total - right_a
+    right = {"greater": right_a, "less": other}.get(alternative, np.maximum(right_a, other))
+    sides = 1.0 + (alternative == "two-sided")
+    tail = np.exp(distributions.tails_of_binomial(right, total, 0.5).ge)
+    p_value = np.minimum(sides * tail, 1.0)
     return np.where(_uninformative(n_a, n_b, tp_a + tp_b), 1.0, p_value)
 
 
@@ -306,20 +310,6 @@ def score_test(
     p_value = np.minimum(sides * scipy.special.ndtr(-z), 1.0)
     known = (n_a > 0) & (n_b > 0) & (total > 1.0) & (sd > 0.0)
     return np.where(known, p_value, 1.0)
-
-
-def discordant_test(
-    only_a: AnyArray, only_b: AnyArray, alternative: str
-) -> tuple[FloatArray, FloatArray]:
-    """Return McNemar's exact p-value and the mid-p for two paired proportions."""
-    a, b = broadcast_floats(only_a, only_b)
-    right = {"greater": a, "less": b}.get(alternative, np.maximum(a, b))
-    tails = distributions.tails_of_binomial(right, a + b, 0.5)
-    at_least = np.exp(tails.ge)
-    middle = 0.5 * (np.exp(tails.gt) + at_least)
-    if alternative == "two-sided":
-        at_least, middle = 2.0 * at_least, 2.0 * middle
-    return np.minimum(at_least, 1.0), np.minimum(middle, 1.0)
 
 
 # --------------------- The power of Fisher's exact test for known proportions or for a pilot sample
