@@ -33,10 +33,11 @@ from rankeval_pd.stats.differences import (
     interval_p,
     limits_over,
     margin_name,
-    overlap_difference,
-    paired_difference,
     paired_limits,
+    one_or_two_sided,
     regions_margin_p,
+    set_difference,
+    set_tails,
 )
 from rankeval_pd.stats.distributions import (
     Finite,
@@ -121,11 +122,9 @@ from rankeval_pd.stats.ties import (
 )
 from rankeval_pd.stats.two_by_two import (
     Pilot,
-    discordant_test,
     drawn_laws,
     fisher_power,
     fisher_test,
-    kosinski_test,
     mantel_haenszel_difference,
     mcnemar_test,
     paired_tails,
