@@ -219,7 +219,6 @@ TESTS = {
     "kosinski": (
         "Kosinski's weighted generalized score test, with half counts and an allowance for skewness"
     ),
-    "unconditional": "the unconditional exact test of paired proportions",
     "stratified": "the exact Cochran–Mantel–Haenszel test",
     "cluster": "a cluster-robust t test",
     "groups": "Student's t test over the groups",

@@ -397,8 +397,8 @@ def roc(
     The limits are Clopper–Pearson limits for an effective number of candidates that matches the
     variance of the curve, including the variance of the threshold. A simultaneous band is
     calibrated to the largest deviation over all points. In simulations, 95% bands covered the whole
-    curve in at least 0.945 of samples (``tests/simulations/curve_bands.csv``). The cost is O(N log N),
-    plus two microseconds per interval.
+    curve in at least 0.945 of samples (``tests/simulations/curve_bands.csv``). The cost is
+    O(N log N), plus two microseconds per interval.
 
     References
     ----------
