@@ -1,6 +1,6 @@
 """Write pages of the proof.
 
-    python -m tests.simulations.proof accuracy coverage performance papers
+    python -m tests.simulations.proof accuracy coverage elsewhere performance papers
 
 writes ``docs/validation/accuracy.md``, ... ``coverage`` also puts its numbers into the sentences
 of ``sentences.csv``. Some minutes for ``performance``, a minute for the rest.
