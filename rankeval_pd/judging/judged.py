@@ -121,9 +121,7 @@ def read_sample(
     doors.refuse_each(chosen, "candidates judged in part")
     frame, chosen, *_ = doors.one_label(frame, chosen)
     gold = find_gold(frame, chosen)
-    truth = doors.gold_values(
-        frame_column(frame, gold, "gold"), gold, chosen.positive, chosen.min_grade
-    )
+    truth = doors.gold_values(frame, gold, chosen)
     judged, probability = ~np.isnan(truth), np.ones(len(frame))
     if judged_with is not None:
         column = frame_column(frame, judged_with, "judged_with")
