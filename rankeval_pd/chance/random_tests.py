@@ -420,9 +420,8 @@ def sum_tails(
 
 # ---- Test n-best lists against random rankings
 
-TEST_COLUMNS = (
-    *("measure", "n", "tp", "expected", "lift", "p_value", "p_mid", "p_strict", "log10_p"),
-    *("p_adjusted", "n_pool"),
+TEST_COLUMNS = tuple(
+    "measure n tp expected lift p_value p_mid p_strict log10_p p_adjusted n_pool".split()
 )
 _COMBINED = ("n_groups", "n_left_out")
 _WHOLE_GROUPS = (

@@ -153,7 +153,7 @@ def one_label(data: Any, roles: Roles) -> OneLabel:
     voted = ~np.isnan(votes).all(axis=0)
     times = 1
     if roles.agreement == "each":
-        refuse_taken([ANNOTATOR], [*known, *data.index.names], "columns=")
+        refuse_taken([ANNOTATOR], [*known, *data.index.names])
         parts = []
         for name, label in zip(names, votes, strict=True):
             annotator = pd.Series([name] * len(bare), index=bare.index)
@@ -345,7 +345,7 @@ class Groups:
     def largest(self) -> int:
         """Return the largest number of candidates that a measure has in a group."""
         if self.whole is not None:
-            return int(np.max(self.whole.total, initial=0))
+            return self.whole.total
         return int(self.tally(self.columns["present"]).max(initial=0))
 
     def tally(self, of: BoolArray) -> IntArray:
@@ -366,9 +366,7 @@ def read_frame(data: pd.DataFrame, asked: Roles, *, scored: bool = True) -> Grou
         known: Groups | None = earlier_reading(readings, data, asked, scored=scored)
         if known is not None:
             return known
-    head = None
-    if isinstance(data, HeadFrame):
-        head = data.known
+    head = head_of(data)
     if asked.dim != "candidate":
         refuse_dim(asked.dim, "candidate")
     frame, roles = with_levels(data, asked), asked

@@ -565,8 +565,14 @@ def _answers_of_groups(
         exclude=None,
     )
     in_parts = functools.partial(in_parts, n_groups=len(sizes))
-    options = {"in_parts": in_parts, "question": question, "largest": int(sizes.max())}
-    options |= {"roles": plain, "scored": scored, "details": details_wanted()}
+    options = {
+        "in_parts": in_parts,
+        "question": question,
+        "largest": int(sizes.max()),
+        "roles": plain,
+        "scored": scored,
+        "details": details_wanted(),
+    }
     frames = rows.shuffle(on=by).to_delayed()
     parts = computed([later(_answers_of_part, frame, **options) for frame in frames])
     return _joined_answers([part for part in parts if part is not None], by)
