@@ -367,8 +367,7 @@ def read_frame(data: pd.DataFrame, asked: Roles, *, scored: bool = True) -> Grou
         if known is not None:
             return known
     head = head_of(data)
-    if asked.dim != "candidate":
-        refuse_dim(asked.dim, "candidate")
+    refuse_dim(asked.dim, "candidate")
     frame, roles = with_levels(data, asked), asked
     places = None
     if isinstance(roles.gold, list) or roles.agreement != "majority":
