@@ -209,14 +209,17 @@ def _counts(data: Data, name: str | int, role: str, present: Any) -> Any:
 
 # names used in other packages, in lowercase without punctuation, and the measures
 _NO_SIGNS = str.maketrans("", "", "-_ .")
-_MEASURE_ALIASES = dict(
-    pair.split(":")
-    for pair in (
-        "pmi:MI pmi2:MI2 pmi3:MI3 npmi:NPMI ll:G2 llr:G2 loglikelihood:G2 likelihoodratio:G2"
-        " chi2:X2 chisq:X2 chisquared:X2 tscore:t studentt:t zscore:z freq:f frequency:f"
-        " oddsratio:log_odds_ratio deltap:deltaP_forward"
-    ).split()
-)
+_MEASURE_ALIASES = {
+    alias: name
+    for alias, _, name in (
+        pair.partition(":")
+        for pair in (
+            "pmi:MI pmi2:MI2 pmi3:MI3 npmi:NPMI ll:G2 llr:G2 loglikelihood:G2 likelihoodratio:G2"
+            " chi2:X2 chisq:X2 chisquared:X2 tscore:t studentt:t zscore:z freq:f frequency:f"
+            " oddsratio:log_odds_ratio deltap:deltaP_forward"
+        ).split()
+    )
+}
 
 
 def _measure_scores(

@@ -503,13 +503,13 @@ def check_levels(labels: pd.Index) -> None:
 # Warn about duplicate measures, and refuse missing names.
 
 
-def refuse_taken(added: Iterable[Hashable], taken: Iterable[Hashable], how: str) -> None:
+def refuse_taken(added: Iterable[Hashable], taken: Iterable[Hashable]) -> None:
     """Raise a ValueError if the data have a column that the result adds."""
     for name in added:
         if name in taken:
             raise ValueError(
                 f"data has a column {name!r}, but the result adds a column of the same name."
-                f" Rename the column: data.rename({how}{{{name!r}: ...}})."
+                f" Rename the column: data.rename(columns={{{name!r}: ...}})."
             )
 
 
@@ -632,11 +632,10 @@ def variables_by_column(
 
 def header_of(data: xr.Dataset, roles: Roles) -> pd.DataFrame:
     """Return a frame without rows, whose columns are the variables of a Dataset."""
-    named = [x for x in (roles.gold, roles.key, *roles.factors) if not are_values(x)]
     columns = {}
     for name, (_, variable) in variables_by_column(data, roles.dim, ()).items():
         columns[name] = variable.dtype
-    for name in named:
+    for name in (roles.gold, roles.key, *roles.factors):
         if isinstance(name, Hashable) and name in data.coords:
             columns[name] = data[name].dtype
     header = pd.DataFrame({k: pd.Series(dtype=x) for k, x in enumerate(columns.values())})
@@ -948,7 +947,7 @@ def _wide_by_measure(
             " or correct the values."
         )
     kept = first[[name for name in others if name not in differ]]
-    refuse_taken(wide, kept, "columns=")
+    refuse_taken(wide, kept)
     return kept.join(wide), _settled(rest, list(wide))
 
 

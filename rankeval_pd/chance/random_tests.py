@@ -420,9 +420,8 @@ def sum_tails(
 
 # ---- Test n-best lists against random rankings
 
-TEST_COLUMNS = (
-    *("measure", "n", "tp", "expected", "lift", "p_value", "p_mid", "p_strict", "log10_p"),
-    *("p_adjusted", "n_pool"),
+TEST_COLUMNS = tuple(
+    "measure n tp expected lift p_value p_mid p_strict log10_p p_adjusted n_pool".split()
 )
 _COMBINED = ("n_groups", "n_left_out")
 _WHOLE_GROUPS = (
@@ -627,11 +626,11 @@ def _test_columns(
     if candidates.clusters is not None:
         of_groups, names = partial(random_p, size=size), ("more", "fewer")
         by = of_rows(of_groups, ranking, candidates.clusters, n, lists.exists, names)
-        p, n_groups = by["more"], by["n_groups"]
+        p = by["more"]
         with np.errstate(divide="ignore"):
             log10_p = np.log10(p)
-        columns |= {"p_value": p, "p_mid": p, "p_strict": p, "log10_p": log10_p}
-        columns["n_groups"] = n_groups
+        columns |= {"p_value": p, "p_mid": p, "p_strict": p}
+        columns |= {"log10_p": log10_p, "n_groups": by["n_groups"]}
     return columns
 
 

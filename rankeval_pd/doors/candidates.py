@@ -144,21 +144,16 @@ def one_label(data: Any, roles: Roles) -> OneLabel:
         return OneLabel(data, roles)
     known = data.columns
     excluded = [name for name in as_names(roles.exclude, known) if name not in names]
-    of_each = []
-    for name in names:
-        column = frame_column(data, name, "gold")
-        how = roles.positive, roles.min_grade
-        of_each.append(gold_values(column, name, *how, all_there=False))
+    votes = np.stack([gold_values(data, name, roles, all_there=False) for name in names])
     roles = replace(roles, exclude=excluded or None, positive=None, min_grade=None)
     # the data with one label from the votes (annotator, candidate)
-    votes = np.stack(of_each)
     several = ", ".join([*map(str, names[:6]), *["..."] * (len(names) > 6)])
     gold: Any = f"{agreement} of {several}"
     bare = data.drop(columns=[name for name in names if name in known])
     voted = ~np.isnan(votes).all(axis=0)
     times = 1
     if roles.agreement == "each":
-        refuse_taken([ANNOTATOR], [*known, *data.index.names], "columns=")
+        refuse_taken([ANNOTATOR], [*known, *data.index.names])
         parts = []
         for name, label in zip(names, votes, strict=True):
             annotator = pd.Series([name] * len(bare), index=bare.index)
@@ -350,7 +345,7 @@ class Groups:
     def largest(self) -> int:
         """Return the largest number of candidates that a measure has in a group."""
         if self.whole is not None:
-            return int(np.max(self.whole.total, initial=0))
+            return self.whole.total
         return int(self.tally(self.columns["present"]).max(initial=0))
 
     def tally(self, of: BoolArray) -> IntArray:
@@ -371,11 +366,8 @@ def read_frame(data: pd.DataFrame, asked: Roles, *, scored: bool = True) -> Grou
         known: Groups | None = earlier_reading(readings, data, asked, scored=scored)
         if known is not None:
             return known
-    head = None
-    if isinstance(data, HeadFrame):
-        head = data.known
-    if asked.dim != "candidate":
-        refuse_dim(asked.dim, "candidate")
+    head = head_of(data)
+    refuse_dim(asked.dim, "candidate")
     frame, roles = with_levels(data, asked), asked
     places = None
     if isinstance(roles.gold, list) or roles.agreement != "majority":
@@ -386,13 +378,7 @@ def read_frame(data: pd.DataFrame, asked: Roles, *, scored: bool = True) -> Grou
     gold = find_gold(frame, roles)
     named = with_roles_of(gold, roles, columns)
     measures = find_measures(frame, roles, named, needed=scored)
-    truth = gold_values(
-        frame_column(frame, gold, "gold"),
-        gold,
-        roles.positive,
-        roles.min_grade,
-        all_there=head is None,
-    )
+    truth = gold_values(frame, gold, roles, all_there=head is None)
     check_memory(
         4.0 * len(measures) * len(frame),  # original, signed, sorted and requested scores
         f"{len(measures):,} measures of {len(frame):,} candidates",

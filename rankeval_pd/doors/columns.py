@@ -92,19 +92,14 @@ def cut_scores(cuts: FloatArray, dtypes: Iterable[Any]) -> FloatArray:
 
 
 def gold_values(
-    values: pd.Series,
-    name: Hashable,
-    positive: Any = None,
-    min_grade: float | None = None,
-    *,
-    all_there: bool = True,
+    frame: pd.DataFrame, name: Hashable, roles: Roles, *, all_there: bool = True
 ) -> FloatArray:
-    """Return the gold label as 1.0, 0.0, or NaN for missing labels.
+    """Return a gold label as 1.0, 0.0, or NaN for missing labels.
 
-    ``positive`` contains the values that mark true positives, and ``min_grade`` is the lowest grade
-    of a true positive. If ``all_there`` is true, a value in ``positive`` that does not occur in the
-    data raises an error.
+    The roles ``positive`` and ``min_grade`` tell what a true positive is. If ``all_there`` is true,
+    a value in ``positive`` that does not occur in the data raises an error.
     """
+    values, positive, min_grade = frame_column(frame, name, "gold"), roles.positive, roles.min_grade
     if positive is not None:
         plain, among = values.astype(object), true_values(positive)
         for value in among:

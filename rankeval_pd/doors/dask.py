@@ -228,21 +228,17 @@ class Request(NamedTuple):
 # The columns of one part as arrays
 
 
-def true_labels(rows: pd.DataFrame, request: Request) -> FloatArray:
-    """Return the gold label (row) as 1.0, 0.0 or NaN."""
-    gold = frame_column(rows, request.gold, "gold")
-    roles = request.roles
-    return columns.gold_values(gold, request.gold, roles.positive, roles.min_grade, all_there=False)
+def read_part(rows: pd.DataFrame, request: Request) -> tuple[FloatArray, FloatArray]:
+    """Return the negated scores (measure, row), and the gold label (row) as 1.0, 0.0 or NaN."""
+    truth = columns.gold_values(rows, request.gold, request.roles, all_there=False)
+    return negated_scores(rows, request), truth
 
 
 def negated_scores(rows: pd.DataFrame, request: Request) -> FloatArray:
     """Return the negated scores (measure, row), so that the smallest is the best."""
     worse = np.empty((len(request.measures), len(rows)))
     for k, measure in enumerate(request.measures):
-        column = frame_column(rows, measure, "measures")
-        scores = column.to_numpy()
-        if column.dtype != np.float64:  # otherwise avoid changing the memory layout
-            scores = columns.score_values(column, measure)
+        scores = columns.score_values(frame_column(rows, measure, "measures"), measure)
         np.multiply(scores, -request.signs[k], out=worse[k])
     return worse
 
@@ -363,7 +359,7 @@ def reduced(
     ``limit`` contains a negated score for each measure. Candidates beyond all limits are dropped.
     """
     frame = native(frame)
-    truth, worse = true_labels(frame, request), negated_scores(frame, request)
+    worse, truth = read_part(frame, request)
     rows = np.arange(len(frame))
     if limit is not None and not np.isnan(limit).any():
         rows = np.flatnonzero(np.any(worse <= limit[:, np.newaxis], axis=0))
@@ -374,9 +370,9 @@ def reduced(
 def merged(parts: Sequence[PartialHead], request: Request) -> PartialHead:
     """Return the head of several parts."""
     rows = pd.concat([part.rows for part in parts if len(part.rows)] or [parts[0].rows])
-    worse, true = negated_scores(rows, request), true_labels(rows, request) == 1.0
+    worse, truth = read_part(rows, request)
     counts = Counts.merged([part.counts for part in parts])
-    head = _best(rows, worse, true, request, counts)
+    head = _best(rows, worse, truth == 1.0, request, counts)
     left_out = head.left_out
     for part in parts:
         left_out = left_out + part.left_out * ranking.equal_scores(part.bound, head.bound)
@@ -502,9 +498,9 @@ def finished(part: PartialHead, request: Request, n_max: int) -> HeadFrame:
             " column, label=..., or use row numbers: label=rankeval_pd.dask.ROWS."
         )
     # the block that the last kept rank is in
-    worse, true = negated_scores(part.rows, request), true_labels(part.rows, request) == 1.0
+    worse, truth = read_part(part.rows, request)
     ahead = _are_better(worse, bound) | ranking.equal_scores(worse, bound)
-    end, tp_end = np.stack([ahead.sum(axis=1), (ahead & true).sum(axis=1)]) + part.left_out
+    end, tp_end = np.stack([ahead.sum(axis=1), ahead[:, truth == 1.0].sum(axis=1)]) + part.left_out
     if not 0 < request.keep <= counts.total:
         end, tp_end = np.full_like(end, counts.total), np.full_like(end, counts.positive)
     whole = Whole(
@@ -569,8 +565,14 @@ def _answers_of_groups(
         exclude=None,
     )
     in_parts = functools.partial(in_parts, n_groups=len(sizes))
-    options = {"in_parts": in_parts, "question": question, "largest": int(sizes.max())}
-    options |= {"roles": plain, "scored": scored, "details": details_wanted()}
+    options = {
+        "in_parts": in_parts,
+        "question": question,
+        "largest": int(sizes.max()),
+        "roles": plain,
+        "scored": scored,
+        "details": details_wanted(),
+    }
     frames = rows.shuffle(on=by).to_delayed()
     parts = computed([later(_answers_of_part, frame, **options) for frame in frames])
     return _joined_answers([part for part in parts if part is not None], by)
@@ -642,7 +644,7 @@ def outlines_of(ddf: Any, roles: Roles) -> list[RankingOutline]:
 
 def _true_scores(frame: pd.DataFrame, *, request: Request) -> tuple[FloatArray, Counts]:
     """Return the negated scores (measure, true positive) of a part, and counts of all rows."""
-    worse, truth = negated_scores(frame, request), true_labels(frame, request)
+    worse, truth = read_part(frame, request)
     return worse[:, truth == 1.0], Counts.of(frame, worse, truth, request)
 
 
@@ -660,7 +662,7 @@ def _negatives_between(
     frame: pd.DataFrame, distinct: list[tuple[FloatArray, IntArray]], *, request: Request
 ) -> IntArray:
     """Count the negatives before, at, and after each score of the true positives."""
-    worse, truth = negated_scores(frame, request), true_labels(frame, request)
+    worse, truth = read_part(frame, request)
     counts = []
     for own, (scores, _) in zip(worse[:, truth == 0.0], distinct, strict=True):
         rising = np.sort(own)  # searches in order are faster

@@ -645,16 +645,14 @@ def read_items(frame: pd.DataFrame, roles: Roles, *, first: bool = False) -> Ite
                 if column.dtype == object:
                     column = pd.to_numeric(column)
                 values[i, j, :, k] = as_floats(column, system, f"{where} scores.")
+    labels: list[Hashable] | None = seeds
     if roles.seeds is None:
-        values = values[:, 0]
+        values, labels = values[:, 0], None
     cluster = strata = None
     if factors:
         cluster = packed(*[codes(beside[name], "groups", name) for name in factors])
     if roles.strata is not None:
         strata = packed(codes(beside[roles.strata], "strata", roles.strata))
-    labels = None
-    if roles.seeds is not None:
-        labels = seeds
     design = ItemDesign(cluster, strata, labels, roles)
     keys, number = group_numbers(frame, by)
     number = number[order]
@@ -809,14 +807,13 @@ def as_frame(
     return result
 
 
-def check_sizes(sizes: Any, largest: int | None, *, least: int = 2) -> list[int]:
+def check_sizes(sizes: Any, largest: int | None) -> list[int]:
     """Return distinct whole numbers, or raise an error."""
     values = as_list(sizes)
     for value in values:
-        check_count("sizes", value, least)
+        check_count("sizes", value, 2)
     if not values or (largest is not None and max(values) > largest):
         raise ValueError(
-            f"sizes={shown(sizes)}: pass whole numbers from {least} to the number of items"
-            f" ({largest})."
+            f"sizes={shown(sizes)}: pass whole numbers from 2 to the number of items ({largest})."
         )
     return list(dict.fromkeys(int(value) for value in values))

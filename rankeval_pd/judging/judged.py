@@ -121,9 +121,7 @@ def read_sample(
     doors.refuse_each(chosen, "candidates judged in part")
     frame, chosen, *_ = doors.one_label(frame, chosen)
     gold = find_gold(frame, chosen)
-    truth = doors.gold_values(
-        frame_column(frame, gold, "gold"), gold, chosen.positive, chosen.min_grade
-    )
+    truth = doors.gold_values(frame, gold, chosen)
     judged, probability = ~np.isnan(truth), np.ones(len(frame))
     if judged_with is not None:
         column = frame_column(frame, judged_with, "judged_with")
@@ -387,8 +385,7 @@ def region_columns(
 # ---- Estimate results for lists with unjudged candidates
 
 _LIST_COLUMNS = "measure n n_judged tp_judged {} ci_low ci_high tied n_unjudged"
-_HEADING = "What to judge, and how?"
-_OF_LISTS: Any = {"rankings": _HEADING, "ends": True, "clusters": True}
+_OF_LISTS: Any = {"rankings": "What to judge, and how?", "ends": True, "clusters": True}
 _DIFFERENCE_COLUMNS = (
     "measure_a measure_b n n_only n_judged_a n_judged_b tp_judged_a tp_judged_b difference ci_low"
     " ci_high cuts_tie n_judged n_unjudged"

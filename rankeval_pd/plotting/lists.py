@@ -173,7 +173,6 @@ def precision(
         canvas.uncertainty(wide, "band_low", "band_high", kind)
     shade_blocks(canvas, table[table["measure"].isin([*rows])], "tied")
     priors = priors_of(table)
-    canvas.upwards()
     if priors:
         lowest = min(priors)
         canvas.start_at(lowest - _BELOW * (canvas.ax.dataLim.y1 - lowest), floor=-0.02)
@@ -186,7 +185,7 @@ def precision(
 
 
 def draw_lists(
-    canvas: Canvas, table: pd.DataFrame, log: bool | None = None
+    canvas: Canvas, table: pd.DataFrame, log: bool | None
 ) -> dict[Hashable, pd.DataFrame]:
     """Draw the curve of each measure, and return the rows with x positions."""
     rows = by_name(table)
@@ -328,7 +327,6 @@ def random_bound(
             said += "; the hairline is the bound for a single n"
         canvas.tell(f"{said}.")
     if np.isfinite(prior):
-        canvas.upwards()
         canvas.start_at(prior - _BELOW * (ax.dataLim.y1 - prior))
         canvas.rule(prior, canvas.random(prior))
     if precision is None and bound["n"].max() > bound["n"].min():

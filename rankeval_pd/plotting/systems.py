@@ -346,7 +346,7 @@ def confidence(
     least = 1.0 / _FEWEST_DRAWS
     if draws and not exact:
         least = 1.0 / (draws + 1.0)
-    positive = table["gain"][table["gain"] > 0]
+    positive, lost = table["gain"][table["gain"] > 0], (table["gain"] <= 0).any()
     lowest = 0.5 * float(positive.min()) if len(positive) else 1e-3
     p = 1.0 - table["confidence"].astype(float)
     table = table.assign(
@@ -373,7 +373,7 @@ def confidence(
     if not len(positive):
         canvas.limits("x", 0.001, 1.0)
     else:
-        left = lowest * 1.5 if not (table["gain"] <= 0).any() else lowest
+        left = lowest if lost else lowest * 1.5
         canvas.limits("x", left, 1.3 * float(positive.max()))
     heights = table["y"].to_numpy(dtype=float)
     bottom, top = np.nanmin(heights, initial=0.15), np.nanmax(heights, initial=1.6)
@@ -423,7 +423,7 @@ def confidence(
         if exact:
             limit = f"p ≤ {least:.2g}"
         canvas.tell(f"Triangles: {limit}.")
-    if (table["gain"] <= 0).any():
+    if lost:
         canvas.tell("Gains of 0 or below are drawn at the left edge.")
     canvas.meet = True
     canvas.finish(xlabel=forests.gain_of(table.attrs), ylabel="confidence (1 − p, one-sided)")
