@@ -316,7 +316,7 @@ def _test_as_compared(tests: dict[str, FloatArray], task: RankingTask) -> None:
     kind, level = str(task.how.kind), task.how.level
     a, b = stats.all_pairs(len(measures))
     error = tests["error"][..., 0]
-    apart = (present[:, a] != present[:, b]).any(axis=-1) | np.isinf(error)
+    apart = (present != present[:, :1]).any(axis=(1, 2))[:, np.newaxis] | np.isinf(error)
     for pair in np.flatnonzero(apart.any(axis=0)).tolist():
         some, sides = apart[:, pair], (measures[a[pair]], measures[b[pair]])
         rows, here = tests_of_pair(task.candidates, *sides, kind, level), (some, pair, 0)
