@@ -373,7 +373,8 @@ OPTIONS = {
     "families": 'Family of each system, by name. The column ``relation`` is then "same" or'
     ' "different". A function of two names that returns the relation also works.',
     "power": "Probability of detecting the difference, above alpha.",
-    "phi": "Overdispersion from :func:`repetition`, at least 1. Larger values widen the interval.",
+    "phi": "Overdispersion for lists of n candidates, at least 1: 1 + (n - 1) * icc, with ``icc``"
+    " from :func:`repetition`. Larger values widen the interval.",
     "pool": 'Candidates from which a random list is drawn. "retrieved" means those that the measure'
     ' retrieved in each group, and "all" those in the data. Pass a number for a'
     " collection of this size that contains no other true positives. The default is"

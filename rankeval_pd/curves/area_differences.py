@@ -246,6 +246,16 @@ def _compared_areas(
     return doors.with_pairs(rows, candidates, pairs, how.alternative), facts
 
 
+def tests_of_pair(
+    candidates: doors.Candidates, a: Hashable, b: Hashable, kind: str, level: float
+) -> Rows:
+    """Return one row per group: the test of two areas, among the candidates that both rank."""
+    alone = {"adjust": None, "alternative": "two-sided", "alpha": 1.0 - level, "level": level}
+    how = AreaOptions(kind=kind, test="t", **alone)
+    kernel = {"roc": partial(roc_gap, test=how.test), "ap": precision_gap}[kind]
+    return _compared_areas(candidates, None, a=a, b=b, kernel=kernel, how=how)[0]
+
+
 # ---- The difference between two ROC areas
 
 
