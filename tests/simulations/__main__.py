@@ -25,7 +25,7 @@ ALSO = {
     "paired_sizes": ("family_intervals", "sizes"),
     "partly_judged": ("annotators", "assurance", "judged_clusters", "plans"),
     "second_audit_rankings": ("tie_orders",),
-    "simultaneous": ("curve_bands", "measure_ranks", "pointwise", "recall"),
+    "simultaneous": ("curve_bands", "curve_points", "measure_ranks", "pointwise", "recall"),
     "thresholds": ("choose_threshold", "sets"),
 }
 MADE_BY = {name: script for script, names in ALSO.items() for name in names}
