@@ -248,8 +248,8 @@ def area_of_outlines(
         found = early.OutlinePrecision(*np.array(precisions).T)
         positive = np.array([ranking.outline.positive for ranking in rankings])
         negative = np.array([ranking.outline.negative for ranking in rankings])
-        freedom = np.minimum(positive, negative) - 1.0
-        spread = early.AreaSpread(found.variance, freedom, positive, negative)
+        least = np.minimum(positive, negative) - 1.0
+        spread = early.AreaSpread(found.variance, least, positive, negative)
         _warn_if_few(spread)
         columns = _columns_of_precision(found, spread, level)
     names = pd.Index([ranking.measure for ranking in rankings], tupleize_cols=False)
@@ -281,8 +281,7 @@ def _columns_of_precision(
 ) -> dict[str, AnyArray]:
     """Return the columns of average precisions."""
     low, high = early.ap_limits(*early.precision_terms(found, spread), level)
-    no_test = np.full(found.value.shape, np.nan)
-    values = found.value, found.chance, low, high, spread.error, no_test
+    values = found.value, found.chance, low, high, spread.error, np.nan * found.value
     return dict(zip(AREA_COLUMNS[1:], values, strict=True)) | spread.counted
 
 

@@ -118,12 +118,7 @@ class AreaSpread(NamedTuple):
         """The number of candidates, or clusters, in the smaller class minus one."""
         if self.n_groups is not None:
             return self.freedom
-        return np.asarray(self.fewer - 1.0)
-
-    @property
-    def fewer(self) -> AnyArray:
-        """The number of candidates, or effective number of clusters, in the smaller class."""
-        return np.minimum(self.positive, self.negative)
+        return np.asarray(np.minimum(self.positive, self.negative) - 1.0)
 
     @property
     def counted(self) -> dict[str, AnyArray]:
@@ -581,8 +576,7 @@ def least_precision(positive: AnyArray, negative: AnyArray, *, ends: bool) -> Fl
     """
     with silent_division():
         others = np.true_divide(negative, positive)
-        least: FloatArray = 1.0 - others * np.log1p(1.0 / others)
-    return least * (not ends)
+        return np.asarray((1.0 - others * np.log1p(1.0 / others)) * (not ends))
 
 
 def _of_block(at: Blocks, values: FloatArray) -> FloatArray:
@@ -601,7 +595,8 @@ def _from_own_block_on(at: Blocks, values: FloatArray) -> FloatArray:
 def precision_terms(found: Influence | OutlinePrecision, by: AreaSpread) -> tuple[AnyArray, ...]:
     """Return what :func:`ap_limits` needs; with clusters, the prevalence varies, too."""
     least = found.least * (by.n_groups is None)
-    return found.value, found.corrected, least, by.error, by.least_freedom, by.fewer
+    fewer = np.minimum(by.positive, by.negative)
+    return found.value, found.corrected, least, by.error, by.least_freedom, fewer
 
 
 def ap_limits(
@@ -750,18 +745,21 @@ def with_end_pairs(ranking: Ranking) -> Ranking:
     )
 
 
-def arcsine_limits(
+def early_limits(
     share: FloatArray, error: FloatArray, freedom: AnyArray, positive: AnyArray, level: float
 ) -> Limits:
-    """Return limits that are symmetric on the arcsine scale, using Student's quantile.
+    """Return the inner limits of the logit and arcsine scales, using Student's quantile.
 
-    Near 0 and 1, the logit scale multiplies the error by any factor. No share varies by more than
-    its spread, which is half a radian.
+    Near 0 and 1, the logit scale multiplies the error by any factor, and the arcsine scale reaches
+    the ends. No share varies by more than its spread, which is half a radian.
     """
-    with silent_division():
-        spread = np.sqrt(share * (1.0 - share))
-        turn = 0.5 * student_quantile(freedom, level) * np.minimum(error / spread, 1.0)
+    quantile = student_quantile(freedom, level)
+    reach = quantile * error
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        turn = 0.5 * np.minimum(reach / np.sqrt(share * (1.0 - share)), quantile)
         angle = np.arcsin(np.sqrt(share))
-        low = np.sin(np.maximum(angle - turn, 0.0)) ** 2
-        high = np.sin(np.minimum(angle + turn, 0.5 * np.pi)) ** 2
-        return _with_ends((low, high), share, error, positive, level)
+        limits = (
+            np.maximum(np.sin(np.maximum(angle - turn, 0.0)) ** 2, _moved(share, -reach)),
+            np.minimum(np.sin(np.minimum(angle + turn, 0.5 * np.pi)) ** 2, _moved(share, reach)),
+        )
+        return _with_ends(limits, share, error, positive, level)

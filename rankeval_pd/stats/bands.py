@@ -375,8 +375,6 @@ _POINTS = 200  # number of lists searched for the largest deviation
 _BETWEEN = 0.5826  # -zeta(1/2) / sqrt(2 pi): how far a path rises between points (Siegmund 1979)
 _AT_ENDS = 2.0  # candidates of each class added at both ends, so that no variance is 0 by chance
 _RATIO = 0.5  # minimum variance, in units of the binomial variance
-_LEAST_COUNT = 1e-300  # the lower limit of a count of 0 is 0
-_HALF = 0.5  # added to counts of false positives, whose logarithms are then finite
 
 
 class CurveLists(NamedTuple):
@@ -455,22 +453,20 @@ def curve_limits(space: str, x: CurveLists, level: float, every: CurveLists) -> 
 
 def _precision_limits(x: CurveLists, level: float, every: CurveLists) -> Limits:
     """Return limits for precision at the recall of each list; 0 and 1 at a recall of 0."""
-    z, true, negative = z_of(level), x.positive + 1.0, float(x.total - x.positive)
-    first = np.diff(every.tp, prepend=0.0) > 0.0
-    points = np.stack([every.tp, every.n - every.tp])[:, first]  # at each true positive
-    place, above = np.hstack([np.zeros((2, 1)), points, [[true], [negative]]])
+    z, true, negative = z_of(level), x.positive + 1.0, x.total - x.positive
+    # the false positives above each true positive, and at both ends
+    place, first = np.unique(every.tp, return_index=True)
+    above = np.append((every.n - every.tp)[first] - (place == 0), negative)
+    place = np.append(place, true)
     sign = np.array([[1.0], [-1.0]])
     angle = np.arcsin(np.sqrt((x.tp + 0.5) / true)) + sign * 0.5 * z / np.sqrt(true)
     fp = np.interp(true * np.sin(np.clip(angle, 0.0, 0.5 * np.pi)) ** 2, place, above)
-    center = np.log(np.interp(x.tp + 0.5, place, above) + _HALF)
-    end = np.log(fp + _HALF)
+    # with half a false positive, all logarithms are finite
+    center, end = np.log(np.interp(x.tp + 0.5, place, above) + 0.5), np.log(fp + 0.5)
+    events = np.maximum(fp + (sign > 0.0), 1e-300)  # the lower limit of a count of 0 is 0
     with silent_division():
-        count = np.log(
-            scipy.special.gammaincinv(
-                np.maximum(fp + (sign > 0.0), _LEAST_COUNT), scipy.special.ndtr(sign * z)
-            )
-        )
-        prior = z**2 * (1.0 / x.positive + 1.0 / negative)
+        count = np.log(scipy.special.gammaincinv(events, scipy.special.ndtr(sign * z)))
+        prior = z**2 / x.positive + z**2 / negative
         apart = np.sqrt((end - center) ** 2 + (count - end) ** 2 + prior)
         low, high = x.tp / (x.tp + np.exp(center + sign * apart))
     return low, np.where(x.tp > 0.0, high, 1.0)

@@ -27,7 +27,7 @@ ALSO = {
     "partly_judged": ("annotators", "assurance", "judged_clusters", "plans"),
     "repetition": ("gain_threshold",),
     "second_audit_rankings": ("tie_orders",),
-    "simultaneous": ("curve_bands", "measure_ranks", "pointwise", "recall"),
+    "simultaneous": ("curve_bands", "curve_points", "measure_ranks", "pointwise", "recall"),
     "thresholds": ("choose_threshold", "sets"),
 }
 MADE_BY = {name: script for script, names in ALSO.items() for name in names}
