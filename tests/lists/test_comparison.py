@@ -159,7 +159,7 @@ def test_a_one_sided_limit_is_that_of_a_two_sided_interval_with_twice_the_error(
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 def test_limits_are_the_wider_of_both_and_agree_with_p(alternative):
-    df = datasets.simulate_candidates(400, baseline=0.25, quality={"steep": 3.0, "flat": 2.0})
+    df = datasets.simulate_candidates(400, baseline=0.25, quality={"steep": 3.4, "flat": 2.6})
     both, region, nbest = (
         df.rankeval.compare("steep", "flat", target=target, alternative=alternative)
         for target in ("both", "region", "nbest")
