@@ -206,11 +206,11 @@ def difference(pair: ListPair, n: IntArray) -> Difference:
     pooled precision in the regions.
     """
     assert pair.cluster is not None
-    ranks, gold, size = (pair.rank_a, pair.rank_b), pair.gold, np.atleast_1d(*pair.size)
+    ranks, gold, total = (pair.rank_a, pair.rank_b), pair.gold, np.array([pair.size.total])
     r = stats.nbest_regions(*ranks, gold, n)
     only = n - r.overlap
     pooled = (r.tp_a + r.tp_b - 2 * r.tp_overlap + 1.0) / (2.0 * only + 2.0)
-    edges = tuple(stats.edge_precision(up_to_ranks(rank, gold), n, *size) for rank in ranks)
+    edges = tuple(stats.edge_precision(up_to_ranks(rank, gold), n, total) for rank in ranks)
     totals = ListTotals(
         gold, ranks, cluster_numbers(pair.cluster), n, edges, False, _everyone(pair.whole)
     )
