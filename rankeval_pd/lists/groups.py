@@ -345,18 +345,15 @@ def of_rows(
 
 
 def recall_sizes(
-    ranked: ListMembers, n: IntArray, level: float, *, fixed: bool
+    ranked: ListMembers, n: IntArray, level: float, target: str
 ) -> tuple[FloatArray, IntArray]:
     """Return the effective number of true positives for recall.
 
     The second return value is the number of clusters in the list. ``n`` must ascend.
     """
-    target = "nbest"
-    if fixed:
-        target = "region"
     totals, _ = ranked.totals(n, target)
     tp, positive = up_to_ranks(ranked.rank, ranked.gold)[n], float(ranked.gold.sum())
-    edge = totals.edges[0] * (not fixed)
+    edge = totals.edges[0] * (target == "nbest")
     recall: FloatArray = np.asarray((tp + 1.0) / (positive + 2.0), dtype=np.float64)
     found = stats.whole_spread(
         totals._replace(edges=(edge,)),
@@ -379,9 +376,7 @@ def set_weights(ranked: ListMembers, sets: stats.Sets, *, of_recall: bool) -> st
     if not of_recall:
         return sets._replace(weigh=lambda level: effective_size(n, precision, spread, level) / n)
     positive = max(sets.positive, 1)
-    return sets._replace(
-        weigh=lambda level: recall_sizes(ranked, n, level, fixed=True)[0] / positive
-    )
+    return sets._replace(weigh=lambda level: recall_sizes(ranked, n, level, "region")[0] / positive)
 
 
 def random_p(

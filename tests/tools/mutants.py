@@ -387,14 +387,14 @@ SEEDED = {
         ("every = np.ones_like(true)\n", "every = ~true\n"),
     ],
     ("differences.py", "lists/groups lists/recall"): [
-        ("(gap - shared) ** 2 - (1.0 - variance)", "(gap - shared) ** 2 - 1.0"),
-        ("sums[1] / (1.0 - variance)", "sums[1]"),
+        ("center**2 - rest * beyond", "center**2 - beyond"),
+        ("side * root) / rest", "side * root)"),
     ],
     ("lists/recall.py", "lists/recall"): [
         ("edge * (value - share)", "edge * value"),
     ],
     ("bands.py", "lists/precision"): [
-        ("factor = positive / (rarest * total)", "factor = 1.0"),
+        ("np.fmax(high, np.minimum(other, 1.0))", "high"),
     ],
     ("decisions/verdicts.py", "lists/groups"): [
         ("(difference == 0.0) & (error == 0.0), 0.0", "(error == 0.0), reach"),
