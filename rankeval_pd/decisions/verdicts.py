@@ -26,6 +26,7 @@ REGIONS = ("tp_only_a", "tp_only_b", "n_only_a", "n")
 _MULTIPLES = ("difference", "ci_low", "ci_high", "ci_low_alone", "ci_high_alone", *TIE_ENDS)
 SWAPPED = ("max-t", "max-t-stepdown")  # adjustments that use random swaps
 _ROWS = 1 << 16  # number of rows per step, small enough to fit in the cache
+_NO_ERROR = 1e-300  # of equal lists, whose band has no width
 _LEAST_LEVEL = 1e-6  # lowest level of a two-sided interval of which only one limit is used
 
 
@@ -219,8 +220,7 @@ def _band(table: Rows, alone: Limits, p: FloatArray, how: Decision) -> Limits:
     difference, margin = table["difference"], table["margin"]
     limits = difference - margin, difference + margin
     if "shared" in table:
-        error = table["error"]
-        z = np.where(error > 0.0, margin / np.where(error > 0.0, error, 1.0), 0.0)
+        z = margin / np.maximum(table["error"], _NO_ERROR)
         limits = _over_positives(table, slice(None), limits, z)
     most = table.get("most", 1.0)
     low = np.minimum(alone[0], np.maximum(limits[0], -most))

@@ -30,7 +30,7 @@ from rankeval_pd.lists.groups import (
     of_all_groups,
     p_of_gap,
 )
-from rankeval_pd.lists.precision import LEAST, difference_margins, intervals_read
+from rankeval_pd.lists.precision import difference_margins, intervals_read
 from rankeval_pd.lists.recall import precision_as
 from rankeval_pd.lists.regions import OF_MEANS, REGION_COLUMNS, Comparison
 from rankeval_pd.options import Capabilities, can, with_roles
@@ -416,10 +416,10 @@ def compare(
     -----
     The two-sided p-value is twice the smaller tail probability. The interval is Miettinen and
     Nurminen's with half a continuity correction, times n_only / n. For "nbest", it is the
-    difference ± z standard errors; regions with fewer than 10 candidates always use "both". The
-    limits of recall and lift also allow for the variance of N+ (Fieller). Intervals include 0 if
-    the test is not significant. Adjusted intervals are Bonferroni's, those of Benjamini and
-    Yekutieli (2005) with "bh" and "by", or the bands of :func:`difference_band` with "max-t".
+    difference ± z standard errors. The limits of recall and lift also allow for the variance of
+    N+ (Fieller). Intervals include 0 if the test is not significant. Adjusted intervals are
+    Bonferroni's, those of Benjamini and Yekutieli (2005) with "bh" and "by", or the bands of
+    :func:`difference_band` with "max-t".
 
     References
     ----------
@@ -587,15 +587,11 @@ def _region_columns(
     if how.test == "cluster":
         columns |= cluster_contrasts(lists, n, alternative=how.alternative)
     else:
-        # the standard error for random thresholds, which target="region" needs only if the regions
-        # are small or if a list splits a tie
         ranks, tp_only = (lists.a.ranks, lists.b.ranks), (tp_only_a, tp_only_b)
         spread = stats.difference_spread(*ranks, lists.a.gold, lists.size, n, only, tp_only)
         columns["error"] = np.where(only > 0, np.sqrt(spread.variance) / n, 0.0)
-        needed = only > 0
-        if how.target == "region":
-            needed = needed & ((only < LEAST) | cut)
-        columns["error_of_lists"] = np.where(needed, columns["error"], np.nan)
+        both = (only > 0) & (how.target == "both")
+        columns["error_of_lists"] = np.where(both, columns["error"], np.nan)
         columns["freedom"] = np.full(only.shape, np.inf)
         columns["edge_a"], columns["edge_b"] = spread.edge_a, spread.edge_b
     if how.swapped:

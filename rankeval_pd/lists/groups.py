@@ -206,11 +206,11 @@ def difference(pair: ListPair, n: IntArray) -> Difference:
     pooled precision in the regions.
     """
     assert pair.cluster is not None
-    ranks, gold, size = (pair.rank_a, pair.rank_b), pair.gold, np.atleast_1d(*pair.size)
+    ranks, gold, total = (pair.rank_a, pair.rank_b), pair.gold, np.array([pair.size.total])
     r = stats.nbest_regions(*ranks, gold, n)
     only = n - r.overlap
     pooled = (r.tp_a + r.tp_b - 2 * r.tp_overlap + 1.0) / (2.0 * only + 2.0)
-    edges = tuple(stats.edge_precision(up_to_ranks(rank, gold), n, *size) for rank in ranks)
+    edges = tuple(stats.edge_precision(up_to_ranks(rank, gold), n, total) for rank in ranks)
     totals = ListTotals(
         gold, ranks, cluster_numbers(pair.cluster), n, edges, False, _everyone(pair.whole)
     )
@@ -345,18 +345,15 @@ def of_rows(
 
 
 def recall_sizes(
-    ranked: ListMembers, n: IntArray, level: float, *, fixed: bool
+    ranked: ListMembers, n: IntArray, level: float, target: str
 ) -> tuple[FloatArray, IntArray]:
     """Return the effective number of true positives for recall.
 
     The second return value is the number of clusters in the list. ``n`` must ascend.
     """
-    target = "nbest"
-    if fixed:
-        target = "region"
     totals, _ = ranked.totals(n, target)
     tp, positive = up_to_ranks(ranked.rank, ranked.gold)[n], float(ranked.gold.sum())
-    edge = totals.edges[0] * (not fixed)
+    edge = totals.edges[0] * (target == "nbest")
     recall: FloatArray = np.asarray((tp + 1.0) / (positive + 2.0), dtype=np.float64)
     found = stats.whole_spread(
         totals._replace(edges=(edge,)),
@@ -379,9 +376,7 @@ def set_weights(ranked: ListMembers, sets: stats.Sets, *, of_recall: bool) -> st
     if not of_recall:
         return sets._replace(weigh=lambda level: effective_size(n, precision, spread, level) / n)
     positive = max(sets.positive, 1)
-    return sets._replace(
-        weigh=lambda level: recall_sizes(ranked, n, level, fixed=True)[0] / positive
-    )
+    return sets._replace(weigh=lambda level: recall_sizes(ranked, n, level, "region")[0] / positive)
 
 
 def random_p(

@@ -147,15 +147,7 @@ def nbest_precision(
     clustered = chosen.groups is not None
     kind = IntervalKind.of(ci, level, phi=phi, target=target, clustered=clustered)
     sizes = doors.check_n(n)
-    passed = {
-        "average": average,
-        "ci": ci != "clopper-pearson" or None,
-        "groups": chosen.groups,
-        "n": isinstance(sizes, doors.Shares) or None,  # lists of different sizes in each group
-        "phi": kind.phi > 1.0 or None,
-        "target": target != "nbest" or None,
-    }
-    errors.refuse_combinations(passed, REFUSED)
+    refuse_options(sizes, kind, average, chosen)
     if average is not None:
         return averaged_lists(data, sizes, kind, average, roles, nbest_precision)
     return tabulate(
@@ -169,6 +161,21 @@ def nbest_precision(
         n=sizes,
         attrs={**kind._asdict(), "ties": chosen.ties},
     )
+
+
+def refuse_options(
+    sizes: doors.Sizes, kind: IntervalKind, average: str | None, chosen: Roles
+) -> None:
+    """Raise an error for options that cannot stand together."""
+    passed = {
+        "average": average,
+        "ci": kind.ci != "clopper-pearson" or None,
+        "groups": chosen.groups,
+        "n": isinstance(sizes, doors.Shares) or None,  # lists of different sizes in each group
+        "phi": kind.phi > 1.0 or None,
+        "target": kind.target != "nbest" or None,
+    }
+    errors.refuse_combinations(passed, REFUSED)
 
 
 def averaged_lists(
@@ -227,25 +234,29 @@ def limits_of_lists(
     """
     lists, size, columns = ranking.nbest(n, ties), ranking.size, {}
     sizes, exists = np.broadcast_to(n, lists.tp.shape), lists.exists
-    rates, of_size = rates_of(lists.tp, n, size, size), [x[..., np.newaxis] for x in size]
-    weight: dict[str, Any] = dict.fromkeys(levels, 1.0)
+    rates, (total, positive) = rates_of(lists.tp, n, size, size), (x[..., np.newaxis] for x in size)
+    distinct = [*dict.fromkeys(levels.values())]
+    weight: dict[Any, Any] = dict.fromkeys(distinct, 1.0)
     if candidates.clusters is not None:
-        weigh = partial(list_weights, target=kind.target, levels=[*levels.values()])
-        weight = of_rows(weigh, ranking, candidates.clusters, n, exists, [*levels])
+        weigh = partial(list_weights, target=kind.target, levels=distinct)
+        weight = of_rows(weigh, ranking, candidates.clusters, n, exists, distinct)
         columns["n_groups"] = weight["n_groups"]
     elif kind.target == "nbest":
         variance = stats.nbest_spread(ranking.cumulated(ties), n, size.total)
-        weight = dict.fromkeys(levels, variance.effective(sizes) / sizes)
-    for ending, level in levels.items():
-        own, weights = kind._replace(level=level), weight[ending]
+        weight = dict.fromkeys(distinct, variance.effective(sizes) / sizes)
+    limits = {}
+    for level in distinct:
+        own, weights = kind._replace(level=level), weight[level]
         low, high = own.columns(lists.tp * weights, sizes * weights, exists).values()
         if kind.target == "nbest":
+            design: Any = 1.0
             if candidates.clusters is not None:
-                of_size = [x[..., np.newaxis] * weights for x in size]
-            high = stats.allow_for_positives(
-                high, rates["precision"], rates["recall"], of_size, own.limits
-            )
-        columns |= {f"ci_low{ending}": low, f"ci_high{ending}": high}
+                design = weights
+            most = own.limits(positive * design, total * design)[1]
+            high = stats.at_least(high, rates["lift"] * most, rates["recall"])
+        limits[level] = low, high
+    for ending, level in levels.items():
+        columns[f"ci_low{ending}"], columns[f"ci_high{ending}"] = limits[level]
     return columns
 
 
@@ -283,8 +294,6 @@ def rates_of(
 
 
 # --------------------------------------------- Intervals for precision (Evert 2004, section 3.2)
-
-LEAST = 10  # the variance for shorter lists is unreliable
 
 
 class Interval(NamedTuple):
@@ -601,10 +610,10 @@ def _precision_limits(
     size = spread.effective(rising)
     exact = partial(INTERVALS["clopper-pearson"], level=within)
     low, high = exact(size * share, size)
-    sizes = np.array([total, ranking.size.positive[row]])
+    positive = ranking.size.positive[row]
     with silent_division():
-        recall = tp[rising] / sizes[1]
-    high = stats.allow_for_positives(high, share, recall, sizes, exact)
+        most = share * total / positive * exact(positive, total)[1]
+        high = stats.at_least(high, most, tp[rising] / positive)
     return {"band_low": low[back], "band_high": high[back]}
 
 
@@ -639,10 +648,7 @@ def _recall_limits(
     """Return the band of recall for one ranking."""
     ranked, keys = labels_by_rank(ranking, candidates, row)
     rising, back = np.unique(n[there], return_inverse=True)
-    counts = np.concatenate([[0], np.cumsum(ranked)])
-    tp, edge = counts[rising], stats.edge_precision(counts, rising, np.array(ranked.size))
-    found = bands.sup_t(ranked, rising, edge, tp, keys, level, added=2, **drawing)
-    low, high = bands.exact_band(found, rising, ranked.size, int(ranked.sum()))
+    low, high = bands.recall_band(ranked, rising, keys, level, **drawing)
     return {"band_low": low[back], "band_high": high[back]}
 
 

@@ -11,7 +11,6 @@ import numpy as np
 from rankeval_pd import doors
 from rankeval_pd.decisions import GROUP, PAIR, Average, Rows
 from rankeval_pd.doors import Candidates, Data
-from rankeval_pd.errors import refuse_combinations
 from rankeval_pd.lists import precision
 from rankeval_pd.lists.groups import of_rows, recall_sizes
 from rankeval_pd.lists.precision import IntervalKind
@@ -22,9 +21,10 @@ from rankeval_pd.stats import (
     AnyArray,
     IntArray,
     Ranking,
-    allow_for_positives,
+    at_least,
     bands,
     edge_precision,
+    silent_division,
 )
 
 
@@ -107,15 +107,8 @@ def nbest_recall(
     clustered = chosen.groups is not None
     kind = IntervalKind.of(ci, level, target=target, clustered=clustered)
     sizes = doors.check_n(n)
+    precision.refuse_options(sizes, kind, average, chosen)
     if average is not None:
-        passed = {
-            "average": average,
-            "ci": ci != "clopper-pearson" or None,
-            "groups": chosen.groups,
-            "n": isinstance(sizes, doors.Shares) or None,
-            "target": target != "nbest" or None,
-        }
-        refuse_combinations(passed, precision.REFUSED)
         return precision.averaged_lists(data, sizes, kind, average, roles, nbest_recall)
     return recall_of_lists(data, sizes, kind, precision.LIST_COLUMNS, roles)
 
@@ -165,7 +158,7 @@ def _recall_columns(
     exists, fixed = lists.exists & (positive > 0), kind.target == "region"
     if candidates.clusters is not None:
         of_clusters = of_rows(
-            lambda ranked, n, _: recall_sizes(ranked, n, kind.level, fixed=fixed),
+            lambda ranked, n, _: recall_sizes(ranked, n, kind.level, kind.target),
             ranking,
             candidates.clusters,
             n,
@@ -180,19 +173,18 @@ def _recall_columns(
     weight: Any = 1.0
     if candidates.clusters is not None:
         weight = np.minimum(size / np.maximum(positive, 1), 1.0)
-    if not fixed:
-        rates = columns["recall"], columns["precision"]
-        of_size = total * weight, positive * weight
-        columns["ci_high"] = allow_for_positives(
-            columns["ci_high"], *rates, of_size, kind.limits, inverse=True
-        )
-    if of_lift:  # no lift exceeds one over the prevalence, here over its lower limit
-        of_pool = [x[..., np.newaxis] for x in ranking.retrieved]
-        least = kind.limits(of_pool[1] * weight, of_pool[0] * weight)[0]
-        with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
+        if not fixed:
+            least = kind.limits(positive * weight, total * weight)[0]
+            most = columns["recall"] * positive / total / least
+            columns["ci_high"] = at_least(columns["ci_high"], most, columns["precision"])
+        if of_lift:  # no lift exceeds one over the prevalence, here over its lower limit
+            of_pool = [x[..., np.newaxis] for x in ranking.retrieved]
+            least = kind.limits(of_pool[1] * weight, of_pool[0] * weight)[0]
             times = np.true_divide(positive * of_pool[0], n * of_pool[1])  # from recall to lift
             for name in ("ci_low", "ci_high"):
                 columns[name] = np.minimum(columns[name] * times, 1.0 / least)
+    if of_lift:
         precision.warn_of_reversed(columns["ci_high"][exists] < 1.0)
     return columns
 

@@ -193,21 +193,17 @@ def limits_over(
     """Widen limits for a difference of counts per total, whose total varies too (Fieller 1954).
 
     ``variance`` is that of the total, and ``covariance`` that of the difference with the total,
-    in units of the total and times the squared critical value. The result includes 0 if and only
-    if the limits do. Where the total can be near 0, limits are ``reach``.
+    in units of the total and times the squared critical value. The result excludes 0 if the limits
+    do. If the total can be near 0, the other limit is ``reach``.
     """
-    back = difference < 0.0
-    gap, shared = np.abs(difference), np.where(back, -1.0, 1.0) * covariance
-    below, above = difference - limits[0], limits[1] - difference
-    halves = np.stack([np.where(back, above, below), np.where(back, below, above)])
-    product = gap**2 - halves**2  # (near, far)
-    root = np.sqrt(np.maximum((gap - shared) ** 2 - (1.0 - variance) * product, 0.0))
-    sums = gap - shared + root
-    with silent_division():
-        far = np.where(variance < 1.0, sums[1] / (1.0 - variance), reach)
-        near = np.where(sums[0] > 0.0, product[0] / sums[0], 0.0)
-    near = np.where((variance >= 1.0) & (product[0] <= 0.0), -reach, near)
-    return np.where(back, -far, near), np.where(back, -near, far)
+    center, rest, ends = difference - covariance, 1.0 - variance, []
+    for limit, side in zip(limits, (-1.0, 1.0), strict=True):
+        beyond = difference**2 - (difference - limit) ** 2
+        root = np.sqrt(np.maximum(center**2 - rest * beyond, 0.0))
+        known = (rest > 0.0) | ((beyond > 0.0) & (side * difference < 0.0))
+        with silent_division():
+            ends.append(np.where(known, (center + side * root) / rest, side * reach))
+    return ends[0], ends[1]
 
 
 # ------------------------------------------ Two sets that may overlap: precision or any other rate

@@ -709,14 +709,10 @@ class Spread(NamedTuple):
     variance: FloatArray  #: n times the variance of the precision
     influence: FloatArray  #: sum of squared influences on n times the unshrunk precision
 
-    @property
-    def ratio(self) -> FloatArray:
-        """The ratio of the variance to the variance for a fixed region of n candidates."""
-        return np.asarray(self.variance / (self.precision * (1.0 - self.precision)), dtype=float)
-
     def effective(self, n: IntArray) -> FloatArray:
         """Return the size, at most n, of a fixed region with the same variance of precision."""
-        return np.asarray(n / np.maximum(self.ratio, 1.0), dtype=float)
+        ratio = self.variance / (self.precision * (1.0 - self.precision))
+        return np.asarray(n / np.maximum(ratio, 1.0), dtype=float)
 
 
 NEARLY = 0.9  #: share of true positives in a list, or of N+, that counts as nearly all

@@ -144,8 +144,8 @@ class TiedLists:
     @cached_property
     def edges(self) -> list[FloatArray]:
         """The precision around the end of each list."""
-        size = np.array([self.gold.size]), np.array([self.gold.sum()])
-        return [edge_precision(x.cumulated("expected"), self.n, *size) for x in self.pair]
+        total = np.array([self.gold.size])
+        return [edge_precision(x.cumulated("expected"), self.n, total) for x in self.pair]
 
     def effective(self) -> tuple[FloatArray, FloatArray]:
         """Return the effective number of whole candidates in each region (Kish 1965)."""

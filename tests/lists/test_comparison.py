@@ -157,26 +157,27 @@ def test_a_one_sided_limit_is_that_of_a_two_sided_interval_with_twice_the_error(
     assert (down["ci_low"], -down["ci_high"]) == (-1.0, low)
 
 
-@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
-def test_limits_are_the_wider_of_both_and_agree_with_p(alternative):
-    df = datasets.simulate_candidates(400, baseline=0.25, quality={"steep": 3.0, "flat": 2.0})
-    both, region, nbest = (
-        df.rankeval.compare("steep", "flat", target=target, alternative=alternative)
-        for target in ("both", "region", "nbest")
-    )
-    for name in ("p_value", "difference", "better"):
-        pd.testing.assert_series_equal(both[name], region[name])
-    sure = both["p_value"] <= 0.05
-    outside = (both["ci_low"] > 0) | (both["ci_high"] < 0)
-    pd.testing.assert_series_equal(outside, sure, check_names=False)
-    kept = pd.Series(False, index=both.index)
-    for side, sign in (("ci_low", 1.0), ("ci_high", -1.0)):
-        own, other = sign * region[side], sign * nbest[side]
-        held = sure & (own > 0) & (other <= 0)
-        np.testing.assert_array_equal(sign * both[side], own.where(held, np.minimum(own, other)))
-        kept |= held
-    assert kept.any() or alternative != "two-sided"  # of lists whose p is just below 0.05
-    assert both.attrs["target"] == "both"
+def test_limits_are_the_wider_of_both_and_agree_with_p():
+    df = datasets.simulate_candidates(400, baseline=0.25, quality={"steep": 3.4, "flat": 2.6})
+    for alternative in ("two-sided", "greater", "less"):
+        both, region, nbest = (
+            df.rankeval.compare("steep", "flat", target=target, alternative=alternative)
+            for target in ("both", "region", "nbest")
+        )
+        for name in ("p_value", "difference", "better"):
+            pd.testing.assert_series_equal(both[name], region[name])
+        sure = both["p_value"] <= 0.05
+        outside = (both["ci_low"] > 0) | (both["ci_high"] < 0)
+        pd.testing.assert_series_equal(outside, sure, check_names=False)
+        kept = 0
+        for side, sign in (("ci_low", 1.0), ("ci_high", -1.0)):
+            own, other = sign * region[side], sign * nbest[side]
+            held = sure & (own > 0) & (other <= 0)
+            wanted = own.where(held, np.minimum(own, other))
+            np.testing.assert_array_equal(sign * both[side], wanted)
+            kept += held.sum()
+        assert kept > 5 or alternative == "less"  # lists whose p is just below 0.05
+        assert both.attrs["target"] == "both"
 
 
 # ---------------------------------------------------------------------- Swaps of candidates (max-t)

@@ -104,6 +104,11 @@ def sizes_of(total, prevalence, shares):
 
 
 def rows():
+    yield from of_lists()
+    yield from of_differences()
+
+
+def of_lists():
     for number, (total, prevalence, quality, spread, shares, fixed) in enumerate(
         [*AUDITED, *PERFECT, *HARDER]
     ):
@@ -125,6 +130,9 @@ def rows():
         held, width = shares_of(tables["recall"], recall)
         for k, size in enumerate(n):
             yield "recall", *setting, size, recall[k], held[k], "", ""
+
+
+def of_differences():
     for number, (total, prevalence, a, b, correlation, shares) in enumerate(
         [*DIFFERENCES, *HARDER_DIFFERENCES]
     ):

@@ -230,8 +230,8 @@ def test_the_shrunken_precision_is_agresti_and_coulls():
     assert_array_equal(spread.precision, (tp[n] + 2.0) / (n + 4.0))
     binomial = spread.precision * (1.0 - spread.precision)
     beyond = (1.0 - n / 40) * (spread.precision - spread.edge) ** 2
-    assert_allclose(spread.ratio, 1.0 + beyond / binomial, rtol=1e-14)
-    assert_allclose(spread.effective(n), n / spread.ratio, rtol=1e-14)
+    assert_allclose(spread.variance / binomial, 1.0 + beyond / binomial, rtol=1e-14)
+    assert_allclose(spread.effective(n), n * binomial / spread.variance, rtol=1e-14)
     less = spread._replace(variance=0.5 * binomial)  # less than binomial: still n candidates
     assert_array_equal(less.effective(n), n)
 

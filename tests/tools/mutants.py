@@ -124,7 +124,7 @@ SEEDED = {
         ("beyond * (precision - edge) ** 2", "(precision - edge) ** 2"),
         ("half = np.maximum(20, ", "half = np.maximum(10, "),
         ("+ 1.0) / (np.maximum(high - low, 0) + 2.0", "+ 1.0) / (np.maximum(high - low, 0) + 1.0"),
-        ("(size - only) * (edge_a - edge_b) ** 2", "size * (edge_a - edge_b) ** 2"),
+        ("(listed - only) * (edge_a - edge_b) ** 2", "listed * (edge_a - edge_b) ** 2"),
         ("positions = np.argsort(-self.score", "positions = np.argsort(self.score"),
         ("inverse(self.order) + 1", "inverse(self.order)"),
         ("np.maximum(self.size - 1, 1)", "np.maximum(self.size, 1)"),
@@ -383,15 +383,24 @@ SEEDED = {
         ("z += sign * (tp - edge[", "z += (tp - edge["),
         ("every = np.ones_like(true)\n", "every = ~true\n"),
     ],
+    ("differences.py", "lists/groups lists/recall"): [
+        ("center**2 - rest * beyond", "center**2 - beyond"),
+        ("side * root) / rest", "side * root)"),
+    ],
+    ("lists/recall.py", "lists/recall"): [
+        ("edge * (value - share)", "edge * value"),
+    ],
+    ("bands.py", "lists/precision"): [
+        ("np.fmax(high, np.minimum(other, 1.0))", "high"),
+    ],
     ("decisions/verdicts.py", "lists/groups"): [
-        ("more * gap**2 +", "0.0 * gap**2 +"),
-        ("(gap + root) / (1.0 - more)", "gap + root"),
-        ("(gap == 0.0) & (error == 0.0), 0.0", "(gap == 0.0) & (error == 0.0), reach"),
+        ("(difference == 0.0) & (error == 0.0), 0.0", "(error == 0.0), reach"),
     ],
     ("decisions/verdicts.py", "decisions/verdicts decisions/ranks decisions/families"
      " lists/comparison lists/acceptance lists/ranges lists/regions"): [
         ("np.maximum(2.0 * levels - 1.0, _LEAST_LEVEL)", "levels"),
-        ("high[varies] = 1.0", "high[varies] = -1.0"),
+        ("high[varies] = most[varies]", "high[varies] = -1.0"),
+        ("keep_low & (low > 0.0)", "keep_low & (low > 1.0)"),
     ],
     ("lists/groups.py",
      "lists/groups::test_groups_of_one_random_test_is_the_t_test_of_the_covariance"
