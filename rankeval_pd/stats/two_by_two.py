@@ -285,8 +285,9 @@ def _largest_expectations(value: FloatArray, n: int) -> FloatArray:
     width = end / stretches
     phi = width * np.arange(-1.0, stretches + 2.0)  # the ends, which can be peaks, are inside
     grid = value @ _chances(phi, n, most).T
-    at = grid[:, 1:-1]
-    peak = np.where((at >= grid[:, :-2]) & (at >= grid[:, 2:]), at, 0.0)
+    before, at, after = grid[:, :-2], grid[:, 1:-1], grid[:, 2:]
+    rise = (after - before) ** 2 / np.maximum(8.0 * (2.0 * at - before - after), 1e-300)
+    peak = np.where((at >= before) & (at >= after), at + np.minimum(rise, at), 0.0)
     center, largest = phi[1 + np.argsort(peak, axis=1)[:, -_PEAKS:]], at.max(axis=1)
     for _ in range(_ROUNDS):
         three = center[..., np.newaxis] + width * np.array([-1.0, 0.0, 1.0])
@@ -294,7 +295,7 @@ def _largest_expectations(value: FloatArray, n: int) -> FloatArray:
         largest = np.maximum(largest, at.max(axis=1))
         bend = 2.0 * at - before - after
         step = 0.5 * (after - before) / np.where(bend > 0.0, bend, np.inf)
-        center = center + width * np.clip(step, -1.0, 1.0)
+        center = center + width * np.clip(step, -4.0, 4.0)
         width /= 8.0
     return np.asarray(largest)
 

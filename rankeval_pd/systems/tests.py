@@ -244,6 +244,11 @@ def _warn_of_few(every: Any, plan: TestPlan) -> None:
             why = f"with fewer than {FEW_LEVELS} groups, intervals are wide and only approximate"
     elif plan.signs and fewest < needed:
         why = f"with fewer than {needed} {what}, no two-sided test can be significant at {alpha:g}"
+    elif not plan.signs and fewest < few:
+        why = (
+            f"with fewer than {few} {what}, resampled gains vary too little, so tests are too"
+            " liberal"
+        )
     elif any(every.skewed) and not plan.options.skewness:
         why = (
             "gains are so skewed that the test may reject equal systems too often. Call"
@@ -253,11 +258,6 @@ def _warn_of_few(every: Any, plan: TestPlan) -> None:
         why = (
             "differences are skewed, or all scores of a system are equal, so tests may be"
             " unreliable"
-        )
-    elif not plan.signs and fewest < few:
-        why = (
-            f"with fewer than {few} {what}, resampled gains vary too little, so tests are too"
-            " liberal"
         )
     texts = []
     if why:
