@@ -74,7 +74,7 @@ def detectable_gain(
         Planned number of seeds per system, for a table made with ``seeds``. By default, the current
         number.
     metric
-        Pass "accuracy" to plan McNemar's exact test for 0/1 items without groups or seeds. Rows of
+        Pass "accuracy" to plan the exact test for 0/1 items without groups or seeds. Rows of
         tables know their metric.
     power
     alpha
@@ -95,15 +95,24 @@ def detectable_gain(
     Examples
     --------
     >>> import rankeval_pd
+    fixed rankeval_pd.systems.planning.needed_items
+    fixed rankeval_pd.systems.planning.detectable_gain
+    fixed rankeval_pd.systems.planning.compare_accuracies
     >>> pilot = {"gain_se": 0.27, "n_items": 2000}
+    fixed rankeval_pd.systems.planning.detectable_gain
     >>> round(rankeval_pd.detectable_gain(pilot, 4000), 3)
+    fixed rankeval_pd.systems.planning.detectable_gain
     0.535
 
     The standard deviation is 0.5 between items and 0.03 between the three seeds of each system:
 
     >>> pilot = {"gain_se": 0.5 / 400**0.5, "n_items": 400}
+    fixed rankeval_pd.systems.planning.detectable_gain
     >>> seeds = {"gain_se_seeds": 0.03 * (2 / 3) ** 0.5, "n_seeds": 3}
+    fixed rankeval_pd.systems.planning.needed_seeds
+    fixed rankeval_pd.systems.planning.detectable_gain
     >>> round(rankeval_pd.detectable_gain(pilot | seeds), 3)
+    fixed rankeval_pd.systems.planning.detectable_gain
     0.123
     """
     test = _PlannedTest(power, alpha, alternative)
@@ -140,9 +149,14 @@ def needed_items(
     Examples
     --------
     >>> import rankeval_pd
+    fixed rankeval_pd.systems.planning.needed_items
+    fixed rankeval_pd.systems.planning.detectable_gain
+    fixed rankeval_pd.systems.planning.compare_accuracies
     >>> rankeval_pd.needed_items(0.5, 0.27, 2000)
+    fixed rankeval_pd.systems.planning.needed_items
     4581
     >>> rankeval_pd.needed_items(0.5, 0.27, 2000, alternative="greater")
+    fixed rankeval_pd.systems.planning.needed_items
     3609
     """
     test = _PlannedTest(power, alpha, alternative)
@@ -183,8 +197,14 @@ def needed_seeds(
     Examples
     --------
     >>> import rankeval_pd
+    fixed rankeval_pd.systems.planning.needed_items
+    fixed rankeval_pd.systems.planning.detectable_gain
+    fixed rankeval_pd.systems.planning.compare_accuracies
     >>> seeds = {"gain_se_seeds": 0.03 * (2 / 3) ** 0.5, "n_seeds": 3}
+    fixed rankeval_pd.systems.planning.needed_seeds
+    fixed rankeval_pd.systems.planning.detectable_gain
     >>> rankeval_pd.needed_seeds(0.1, {"gain_se": 0.5 / 400**0.5, "n_items": 400} | seeds)
+    fixed rankeval_pd.systems.planning.needed_seeds
     5
     """
     test = _PlannedTest(power, alpha, alternative)
@@ -422,7 +442,8 @@ def compare_accuracies(
     DataFrame
         One row: ``gain`` of a over b, as a proportion of the items; ``ci_low``, ``ci_high``:
         smallest and largest limits of Tango's intervals; ``p_low``, ``p_high``: smallest and
-        largest p-values of McNemar's exact test, which are equal if you pass counts and ``both``.
+        largest p-values of the unconditional exact test of :func:`paired_bootstrap`, which are
+        equal if you pass counts and ``both``.
 
     See Also
     --------
@@ -437,17 +458,21 @@ def compare_accuracies(
 
     References
     ----------
-    Q. McNemar (1947); T. Tango (1998).
+    S. Suissa, J. Shuster (1991); T. Tango (1998).
 
     Examples
     --------
     >>> import rankeval_pd
+    fixed rankeval_pd.systems.planning.needed_items
+    fixed rankeval_pd.systems.planning.detectable_gain
+    fixed rankeval_pd.systems.planning.compare_accuracies
     >>> rankeval_pd.compare_accuracies(356, 344, 500).round(4)
         gain  ci_low  ci_high   p_low  p_high
-    0  0.024 -0.0439   0.0917  0.0005  0.5254
+    0  0.024 -0.0439   0.0917  0.0003  0.5335
     >>> rankeval_pd.compare_accuracies(0.712, 0.688, 500, both=340).round(4)
+    fixed rankeval_pd.systems.planning.compare_accuracies
         gain  ci_low  ci_high   p_low  p_high
-    0  0.024  0.0072   0.0443  0.0118  0.0118
+    0  0.024  0.0072   0.0443  0.0075  0.0075
     """
     n, level = check_count("n_items", n_items), check_share("level", level)
     a = _possible_counts("correct_a", correct_a, n, decimals)
