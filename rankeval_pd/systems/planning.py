@@ -95,24 +95,15 @@ def detectable_gain(
     Examples
     --------
     >>> import rankeval_pd
-    fixed rankeval_pd.systems.planning.needed_items
-    fixed rankeval_pd.systems.planning.detectable_gain
-    fixed rankeval_pd.systems.planning.compare_accuracies
     >>> pilot = {"gain_se": 0.27, "n_items": 2000}
-    fixed rankeval_pd.systems.planning.detectable_gain
     >>> round(rankeval_pd.detectable_gain(pilot, 4000), 3)
-    fixed rankeval_pd.systems.planning.detectable_gain
     0.535
 
     The standard deviation is 0.5 between items and 0.03 between the three seeds of each system:
 
     >>> pilot = {"gain_se": 0.5 / 400**0.5, "n_items": 400}
-    fixed rankeval_pd.systems.planning.detectable_gain
     >>> seeds = {"gain_se_seeds": 0.03 * (2 / 3) ** 0.5, "n_seeds": 3}
-    fixed rankeval_pd.systems.planning.needed_seeds
-    fixed rankeval_pd.systems.planning.detectable_gain
     >>> round(rankeval_pd.detectable_gain(pilot | seeds), 3)
-    fixed rankeval_pd.systems.planning.detectable_gain
     0.123
     """
     test = _PlannedTest(power, alpha, alternative)
@@ -149,14 +140,9 @@ def needed_items(
     Examples
     --------
     >>> import rankeval_pd
-    fixed rankeval_pd.systems.planning.needed_items
-    fixed rankeval_pd.systems.planning.detectable_gain
-    fixed rankeval_pd.systems.planning.compare_accuracies
     >>> rankeval_pd.needed_items(0.5, 0.27, 2000)
-    fixed rankeval_pd.systems.planning.needed_items
     4581
     >>> rankeval_pd.needed_items(0.5, 0.27, 2000, alternative="greater")
-    fixed rankeval_pd.systems.planning.needed_items
     3609
     """
     test = _PlannedTest(power, alpha, alternative)
@@ -197,14 +183,8 @@ def needed_seeds(
     Examples
     --------
     >>> import rankeval_pd
-    fixed rankeval_pd.systems.planning.needed_items
-    fixed rankeval_pd.systems.planning.detectable_gain
-    fixed rankeval_pd.systems.planning.compare_accuracies
     >>> seeds = {"gain_se_seeds": 0.03 * (2 / 3) ** 0.5, "n_seeds": 3}
-    fixed rankeval_pd.systems.planning.needed_seeds
-    fixed rankeval_pd.systems.planning.detectable_gain
     >>> rankeval_pd.needed_seeds(0.1, {"gain_se": 0.5 / 400**0.5, "n_items": 400} | seeds)
-    fixed rankeval_pd.systems.planning.needed_seeds
     5
     """
     test = _PlannedTest(power, alpha, alternative)
@@ -463,14 +443,10 @@ def compare_accuracies(
     Examples
     --------
     >>> import rankeval_pd
-    fixed rankeval_pd.systems.planning.needed_items
-    fixed rankeval_pd.systems.planning.detectable_gain
-    fixed rankeval_pd.systems.planning.compare_accuracies
     >>> rankeval_pd.compare_accuracies(356, 344, 500).round(4)
         gain  ci_low  ci_high   p_low  p_high
     0  0.024 -0.0439   0.0917  0.0003  0.5335
     >>> rankeval_pd.compare_accuracies(0.712, 0.688, 500, both=340).round(4)
-    fixed rankeval_pd.systems.planning.compare_accuracies
         gain  ci_low  ci_high   p_low  p_high
     0  0.024  0.0072   0.0443  0.0075  0.0075
     """

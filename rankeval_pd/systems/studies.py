@@ -143,28 +143,17 @@ def gain_threshold(
     Examples
     --------
     >>> import numpy as np, pandas as pd, rankeval_pd
-    fixed rankeval_pd.systems.studies.gain_threshold
-    fixed rankeval_pd.systems.studies.gain_by_size
-    fixed rankeval_pd.systems.studies.expected_agreement
     >>> rng = np.random.default_rng(1)
-    fixed rankeval_pd.systems.studies.population_calibration
-    fixed rankeval_pd.systems.studies.gain_threshold
-    fixed rankeval_pd.systems.studies.gain_by_size
     >>> skill = np.linspace(0.60, 0.66, 20)
-    fixed rankeval_pd.systems.studies.gain_threshold
     >>> df = pd.DataFrame(rng.random((400, 20)) < skill).add_prefix("s")
-    fixed rankeval_pd.systems.studies.gain_threshold
     >>> pairs = df.rankeval.paired_bootstrap()
-    fixed rankeval_pd.systems.studies.gain_threshold
     >>> pairs.rankeval.gain_threshold()
-    fixed rankeval_pd.systems.studies.gain_threshold
        relation  threshold  threshold_low  threshold_high  n_pairs
     0       NaN       0.06         0.0575             inf        6
 
     Use the two-sided p-value unless the direction was fixed beforehand:
 
     >>> pairs.rankeval.gain_threshold(alternative="two-sided")["threshold"].round(3).tolist()
-    fixed rankeval_pd.systems.studies.gain_threshold
     [0.073]
     """
     low, high = _p_values("window", window, 2)
@@ -286,17 +275,9 @@ def gain_by_size(
     Examples
     --------
     >>> import numpy as np, pandas as pd, rankeval_pd
-    fixed rankeval_pd.systems.studies.gain_threshold
-    fixed rankeval_pd.systems.studies.gain_by_size
-    fixed rankeval_pd.systems.studies.expected_agreement
     >>> rng = np.random.default_rng(1)
-    fixed rankeval_pd.systems.studies.population_calibration
-    fixed rankeval_pd.systems.studies.gain_threshold
-    fixed rankeval_pd.systems.studies.gain_by_size
     >>> df = pd.DataFrame({"x": rng.random(400) < 0.7, "y": rng.random(400) < 0.6})
-    fixed rankeval_pd.systems.studies.gain_by_size
     >>> df.rankeval.gain_by_size([100, 400])
-    fixed rankeval_pd.systems.studies.gain_by_size
        size system_a system_b  score_a  score_b  gain    ci_low   ci_high   p_value
     0   100        x        y   0.6700   0.5900  0.08 -0.050842  0.208436  0.249750
     1   400        x        y   0.7275   0.5775  0.15  0.086094  0.212924  0.000005
@@ -408,13 +389,7 @@ def calibration(
     Examples
     --------
     >>> import numpy as np, pandas as pd, rankeval_pd
-    fixed rankeval_pd.systems.studies.gain_threshold
-    fixed rankeval_pd.systems.studies.gain_by_size
-    fixed rankeval_pd.systems.studies.expected_agreement
     >>> rng = np.random.default_rng(1)
-    fixed rankeval_pd.systems.studies.population_calibration
-    fixed rankeval_pd.systems.studies.gain_threshold
-    fixed rankeval_pd.systems.studies.gain_by_size
     >>> skill = np.linspace(0.60, 0.70, 20)
     >>> here, there = (pd.DataFrame(rng.random((400, 20)) < skill) for _ in range(2))
     >>> pairs = here.rankeval.paired_bootstrap()
@@ -579,17 +554,9 @@ def population_calibration(
     Examples
     --------
     >>> import numpy as np, pandas as pd, rankeval_pd
-    fixed rankeval_pd.systems.studies.gain_threshold
-    fixed rankeval_pd.systems.studies.gain_by_size
-    fixed rankeval_pd.systems.studies.expected_agreement
     >>> rng = np.random.default_rng(1)
-    fixed rankeval_pd.systems.studies.population_calibration
-    fixed rankeval_pd.systems.studies.gain_threshold
-    fixed rankeval_pd.systems.studies.gain_by_size
     >>> df = pd.DataFrame(rng.random((5000, 8)) < np.linspace(0.60, 0.64, 8))
-    fixed rankeval_pd.systems.studies.population_calibration
     >>> df.rankeval.population_calibration(400, bins=[0.02, 0.10])
-    fixed rankeval_pd.systems.studies.population_calibration
        p_low  p_high  n_pairs  agreement    ci_low   ci_high  expected_agreement
     0   0.02     0.1       53   0.924528  0.817892  0.979054            0.948731
     """
@@ -685,9 +652,7 @@ def expected_agreement(
     other test set is section 22 (1,700 sentences):
 
     >>> import rankeval_pd
-    fixed rankeval_pd.systems.studies.calibration
     >>> round(rankeval_pd.expected_agreement(0.0283, 2416, 1700), 3)
-    fixed rankeval_pd.systems.studies.expected_agreement
     0.89
     """
     check_numbers("p", p, 0.0, 1.0, missing=True)
