@@ -468,8 +468,8 @@ def compare_accuracies(
         least, most = np.maximum(least, shared.min()), np.minimum(most, shared.max())
     only_a, only_b = (np.concatenate([x - least, x - most]) for x in (one, other))
     up, down = stats.paired_tails(only_a, only_b, n), stats.paired_tails(only_b, only_a, n)
-    both_tails = np.minimum(1.0, 2.0 * np.minimum(up, down))
-    p_values = {"greater": up, "less": down, "two-sided": both_tails}[alternative]
+    two_sided = np.minimum(1.0, 2.0 * np.minimum(up, down))
+    p_values = {"greater": up, "less": down}.get(alternative, two_sided)
     tails = SIDES.get(alternative, 1.0)
     low, high = stats.paired_limits(only_a, only_b, n, 1.0 - 2.0 / tails * (1.0 - level))
     low = np.where(alternative == "less", -np.inf, low)

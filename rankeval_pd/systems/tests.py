@@ -249,16 +249,13 @@ def _warn_of_few(every: Any, plan: TestPlan) -> None:
             f"with fewer than {few} {what}, resampled gains vary too little, so tests are too"
             " liberal"
         )
-    elif any(every.skewed) and not plan.options.skewness:
-        why = (
-            "gains are so skewed that the test may reject equal systems too often. Call"
-            " paired_bootstrap, whose default corrects for skewness"
-        )
     elif any(every.skewed):
         why = (
             "differences are skewed, or all scores of a system are equal, so tests may be"
             " unreliable"
         )
+        if not plan.options.skewness:
+            why += "; the default of paired_bootstrap corrects for skewness"
     texts = []
     if why:
         texts.append(f"{fewest} {what}: {why}. Use more data; see the page on paired tests.")
@@ -636,9 +633,10 @@ def paired_bootstrap(
     ``groups``, it is an unconditional exact test: p is the largest probability, over all rates of
     discordant items, of counts ordered by the smaller of McNemar's mid-p and the score statistic's
     p-value (with more than 2,000 discordant items, McNemar's p-value). With ``seeds``, it is a t
-    test (see :func:`needed_seeds`). ``attrs["test"]`` names the test. For ratios of sums between 0 and 1 (precision, recall, F1, AER, ratio) without ``groups``, it is the
-    distribution of a difference between two dependent proportions (Storer and Kim 1990; Kosinski
-    2013), which keeps the nominal level for 10 or more guesses.
+    test (see :func:`needed_seeds`). For ratios of sums between 0 and 1 (precision, recall, F1, AER,
+    ratio) without ``groups``, it is the distribution of a difference between two dependent
+    proportions (Storer and Kim 1990; Kosinski 2013), which keeps the nominal level for 10 or more
+    guesses. ``attrs["test"]`` names the test.
 
     Exact distributions are available for mean, sum and accuracy if all differences are multiples of
     one step and their sum has at most a million values near the mean. Events that resample items
@@ -766,10 +764,11 @@ def paired_permutation(
     -------
     DataFrame or Dataset
         The columns of :func:`paired_bootstrap`. ``p_one_sided`` is the probability of a gain at
-        least this large for systems that are exchangeable on each item. ``gain_se`` is the standard deviation of the gain under swaps,
-        which assumes a true gain of 0. ``ci_low`` and ``ci_high`` are the gain minus the quantiles
-        of the gain under swaps. This interval agrees with the test but is too wide for large
-        gains, so report the interval from :func:`paired_bootstrap`.
+        least this large for systems that are exchangeable on each item. ``gain_se`` is the standard
+        deviation of the gain under swaps, which assumes a true gain of 0. ``ci_low`` and
+        ``ci_high`` are the gain minus the quantiles of the gain under swaps. This interval agrees
+        with the test but is too wide for large gains, so report the interval from
+        :func:`paired_bootstrap`.
 
     Warns
     -----
@@ -787,7 +786,8 @@ def paired_permutation(
     The p-values are those of SciPy's ``permutation_test(permutation_type="samples")``,
     ``binomtest``, ``ttest_rel`` and ``wilcoxon(method="exact")``, and of sacrebleu's approximate
     randomization. "wilcoxon" drops zero differences, uses mean ranks for ties, and is exact for up
-    to a million values of the rank sum, also with ties. If most differences are 0, as is common with accuracy, the "wilcoxon" gain is 0.
+    to a million values of the rank sum, also with ties. If most differences are 0, as is common
+    with accuracy, the "wilcoxon" gain is 0.
 
     References
     ----------

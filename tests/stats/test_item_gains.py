@@ -46,7 +46,7 @@ def test_what_is_right_or_wrong_needs_no_allowance():
     pd.testing.assert_frame_equal(ask(), ask(skewness=False))
 
 
-@pytest.mark.filterwarnings("ignore:.*gains are so skewed:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:.*differences are skewed:rankeval_pd.RankevalWarning")
 def test_max_t_allows_for_skewness_and_its_interval_agrees():
     rng = np.random.default_rng(5)
     for _ in range(6):

@@ -192,8 +192,7 @@ def test_paired_proportions_by_enumeration(only_a, only_b, n):
 
 @given(counts=st.tuples(*[st.integers(0, 60)] * 3))
 def test_paired_proportions_decrease_with_wins(counts):
-    only_a, only_b, same = counts
-    n = sum(counts) + 1
+    (only_a, only_b, _), n = counts, sum(counts) + 1
     found, better = paired_tails(np.array([only_a, only_a + 1]), only_b, n)
     assert 0.0 < better <= found * (1 + 1e-9)
     alone = paired_tails(only_a, only_b, np.array([n + 30, n]))[1]

@@ -182,7 +182,7 @@ def test_the_bounds_are_the_least_and_the_largest_of_all_overlaps(n, data):
     for both in range(max(0, a + b - n), min(a, b) + 1):
         row = rankeval_pd.compare_accuracies(a, b, n, both=both).iloc[0]
         assert found["p_low"] - 1e-12 <= row["p_low"] == row["p_high"] <= found["p_high"] + 1e-12
-        limits = differences.tango((both, a - both, b - both, n - a - b + both), 0.95)
+        limits = differences.tango_limits(np.array([a - both]), np.array([b - both]), n, 0.95)
         assert row["ci_low"] <= limits[0] + 1e-9
         assert limits[1] <= row["ci_high"] + 1e-9
         low.append(row["ci_low"])
