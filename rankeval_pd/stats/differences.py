@@ -16,7 +16,6 @@ from rankeval_pd.stats._types import (
     FloatArray,
     IntArray,
     silent_division,
-    unended,
 )
 from rankeval_pd.stats.distributions import broadcast_floats
 from rankeval_pd.stats.proportions import Limits, clopper_pearson, held_back_t, wilson, z_of
@@ -333,18 +332,9 @@ def correlated_limits(
 
 # ------------------------------------------------------------ Two proportions on the same items
 
-PairedCounts = tuple[int, int, int, int]  # both correct, only a, only b, neither
-
-
-def tango(counts: PairedCounts, level: float) -> tuple[float, float]:
-    """Return Tango's (1998) score interval."""
-    _, only_a, only_b, _ = counts
-    low, high = tango_limits(np.array([only_a]), np.array([only_b]), sum(counts), level)
-    return float(low[0]), float(high[0])
-
 
 def tango_limits(only_a: AnyArray, only_b: AnyArray, n: AnyArray | float, level: float) -> Limits:
-    """Return Tango's intervals for many pairs on n items."""
+    """Return Tango's (1998) score intervals for many pairs on n items."""
     z, estimate = z_of(level), (only_a - only_b) / n
     one, score = np.ones(estimate.shape), partial(paired_score, only_a, only_b, n)
     low = _bisection_points(lambda delta: score(delta) > z, -one, estimate)
@@ -504,14 +494,8 @@ def accuracy_power(gain: float, differ: float, n: int, tail: float, tails: int) 
     ends = scipy.special.ndtri(_LEAST) * np.sqrt(n * differ * (1.0 - differ)) - 30.0
     m = np.arange(max(1, int(n * differ + ends)), min(n, int(n * differ - ends)) + 1.0)
     mass = np.exp(distributions.log_pmf(m, np.full(m.shape, float(n)), np.full(m.shape, differ)))
-    least = np.maximum(np.floor(m / 2.0 - scipy.special.ndtri(tail) * np.sqrt(m) / 2.0) - 3.0, 0.0)
-    for _ in range(_MOST_COUNTS):
-        short = (least <= m) & (_upper(least, m, 0.5) > tail)
-        if not short.any():
-            break
-        least += short
-    else:
-        raise unended("the smallest significant count", _MOST_COUNTS)
+    # McNemar's test, by the normal distribution, if more items are discordant than are ordered
+    least = np.ceil(0.5 * (m + 1.0 - scipy.special.ndtri(tail) * np.sqrt(m)))
     wins = critical_wins(n, tail)
     ordered = m < wins.size
     least[ordered] = wins[m[ordered].astype(int)]
@@ -531,7 +515,6 @@ def _upper(least: FloatArray, m: FloatArray, share: float) -> FloatArray:
 
 
 _NORMAL = 1e8  # number of differing items above which the normal distribution is used
-_MOST_COUNTS = 100  # the normal quantile, the start, is at most a few counts too small
 _LEAST = 1e-9  # probability dropped at each end for the number of differing items
 
 
@@ -585,7 +568,8 @@ Score = Callable[[AnyArray, AnyArray], FloatArray]
 
 def paired_p(only_a: int, only_b: int, n: int, margin: float, alpha: float = ALPHA) -> float:
     """Return the exact p for pi_a - pi_b <= -margin from the items that only one gets right."""
-    limit, _ = tango((0, only_a, only_b, n - only_a - only_b), _two_sided_level(alpha))
+    counts = np.array([only_a]), np.array([only_b])
+    [limit], _ = tango_limits(*counts, n, _two_sided_level(alpha))
     score = partial(paired_score, n=float(n), delta=limit)
     share = partial(_share_of_the_rest, margin)
     return _largest(score, limit, (only_a, only_b), n, lambda y: n - y, share, margin, alpha)
@@ -628,6 +612,14 @@ def regions_margin_p(
     """Return the p-value of a margin test for two regions of m candidates each."""
     tables = {1.0: (tp_a, m, tp_b, m), -1.0: (tp_b, m, tp_a, m)}
     return float(of_margin(alternative, lambda sign: region_p(*tables[sign], margin, alpha)))
+
+
+def paired_margin_p(
+    only_a: int, only_b: int, n: int, margin: float, alternative: str, alpha: float
+) -> float:
+    """Return the p-value of a margin test for two systems on the same n items."""
+    counts = {1.0: (only_a, only_b), -1.0: (only_b, only_a)}
+    return float(of_margin(alternative, lambda sign: paired_p(*counts[sign], n, margin, alpha)))
 
 
 def _largest(

@@ -14,7 +14,7 @@ from rankeval_pd.stats import bootstrap, differences, items
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.bootstrap import MOST_POINTS, DrawnSum, Lattice, SignedSum, check_enough
 from rankeval_pd.stats.clusters import of_both_factors
-from rankeval_pd.stats.differences import mean_p, of_margin, paired_p
+from rankeval_pd.stats.differences import mean_p, of_margin, paired_margin_p
 from rankeval_pd.stats.families import MaxT, level_of_each, max_t, simultaneous_limits
 from rankeval_pd.stats.item_gains import Draws, draws_of
 from rankeval_pd.stats.items import (
@@ -83,16 +83,9 @@ class Tested(NamedTuple):
 
 
 def allow_for_skewness(rows: PairTests, draws: Draws) -> None:
-    """Store Hall's one-sided p-values: for a > b and in the direction of the gain.
-
-    Ratios of sums use the distribution from ``ratio_gains`` instead.
-    """
+    """Store Hall's one-sided p-values: for a > b and in the direction of the gain."""
     from scipy import special
 
-    if draws.parametric is not None:
-        rows.least[:], rows.least_ordered[:] = ratio_p(draws)
-        rows.p[draws.parametric.few] = rows.ordered[draws.parametric.few] = np.nan
-        return
     gain, error = draws.gain, draws.spread.error * draws.student_factor
     varies = error > 0.0
     t, lean = np.where(varies, gain, 0.0) / np.where(varies, error, 1.0), draws.spread.lean
@@ -111,10 +104,7 @@ def ratio_p(draws: Draws) -> tuple[FloatArray, FloatArray]:
 
 
 def skewed_limits(found: Limits, draws: Draws, options: PairOptions) -> Limits:
-    """Widen limits to include gains not rejected by Hall's test or by the ratio test."""
-    if draws.parametric is not None:
-        own = draws.parametric.limits(options.two_tailed)
-        return np.fmin(found[0], own[0]), np.fmax(found[1], own[1])
+    """Widen limits to include gains not rejected by Hall's test."""
     error = draws.spread.error * draws.student_factor
     critical = t_of(draws.items.n_drawn - 1.0, options.two_tailed)
     return widened_by_skewness(found, draws.gain, error, draws.spread.lean, critical)
@@ -199,11 +189,9 @@ def margin_p(
     contribution of an item (or group) to the gain. Seeds increase the variance of this mean.
     """
     if items.binary:
-        tests = (
-            partial(_not_worse_p, better, worse, items.n_items, margin, alpha)
-            for better, worse in np.stack(better_counts(items, pairs), 1).tolist()
-        )
-        return np.array([float(of_margin(alternative, test)) for test in tests])
+        p = partial(paired_margin_p, n=items.n_items, margin=margin, alternative=alternative)
+        counts = np.stack(better_counts(items, pairs), axis=1).tolist()
+        return np.array([p(better, worse, alpha=alpha) for better, worse in counts])
     if not isinstance(items, Items):
         raise ValueError(
             f"margin={margin:g}: a test with a margin needs the items in memory unless all values"
@@ -234,15 +222,6 @@ def _centered_shares(items: Items, pairs: IntArray) -> tuple[FloatArray, FloatAr
     shares = values[pairs[:, 0]] - values[pairs[:, 1]]
     room = parts.accuracy * float(np.abs(values).max())
     return shares - weights * shares.sum(axis=1, keepdims=True), weights, room
-
-
-def _not_worse_p(
-    better: int, worse: int, n_items: int, margin: float, alpha: float, sign: float
-) -> float:
-    """Return the exact p-value that the first or, with sign -1, the second system is not worse."""
-    if sign < 0.0:
-        better, worse = worse, better
-    return paired_p(better, worse, n_items, margin, alpha)
 
 
 # ---- Tests of pairs of systems with two crossed factors, such as item and annotator
@@ -652,24 +631,11 @@ def swapped_tests(
     found = Tested(items, options, theta, pairs, swapped, rows, every, limits_at)
     if not options.simultaneous:
         return found
-    largest = _swapped_max_t(draws, rows, gains, every=every)
-    return found._replace(largest=largest, together=_of_swaps(draws, largest, rows))
-
-
-def _swapped_max_t(draws: Draws, rows: PairTests, gains: FloatArray, *, every: bool) -> MaxT:
-    """Return max-t results from gains (pair, trial), divided by their errors under swaps."""
     error = np.where(rows.error > 0.0, rows.error, 1.0)
-
-    def t_star(which: IntArray) -> FloatArray:
-        return np.asarray(gains[which] / error[which, np.newaxis])
-
-    return largest_of(draws, t_star, draws.gain / error, gains.shape[1], every)
-
-
-def _of_swaps(draws: Draws, largest: MaxT, rows: PairTests) -> Limits:
-    """Return limits for the gains that the max-t test over swaps does not reject."""
+    t_star = gains / error[:, np.newaxis]
+    largest = largest_of(draws, t_star.__getitem__, draws.gain / error, gains.shape[1], every)
     limits = simultaneous_limits(draws.gain, rows.error, largest.critical)
-    return with_proportions(draws, limits, rows.error)
+    return found._replace(largest=largest, together=with_proportions(draws, limits, rows.error))
 
 
 def _swapped_rows(
@@ -734,20 +700,13 @@ def _signed_row(on: Lattice | None, unit: float, gain: float, options: PairOptio
         level=options.two_tailed,
     )
     error = size * on.size
-    total = on.total
-    p = ordered = law.tail(total)
+    p = ordered = law.tail(on.total)
     if gain < 0.0:
-        ordered = law.tail(-total)  # the distribution is symmetric
-    low: Any = np.nan
-    high: Any = np.nan
-    if error > 0.0:
-        low, high = as_p_says(
-            (gain - limits[1], gain - limits[0]),
-            gain,
-            min(1.0, 2.0 * ordered),
-            np.asarray(gain - size * law.values, dtype=np.float64),
-            options,
-        )
+        ordered = law.tail(-on.total)  # the distribution is symmetric
+    if error == 0.0:
+        return error, p, ordered, False, np.nan, np.nan
+    found, near = (gain - limits[1], gain - limits[0]), np.asarray(gain - size * law.values)
+    low, high = as_p_says(found, gain, min(1.0, 2.0 * ordered), near, options)
     return error, p, ordered, False, low, high
 
 

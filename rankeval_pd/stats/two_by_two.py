@@ -7,6 +7,7 @@ Arrays of tables are broadcast. The alternative "greater" means that the proport
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -230,14 +231,15 @@ def paired_tails(better: AnyArray, worse: AnyArray, n: AnyArray | int) -> FloatA
     ordered = (wins > losses) & (wins + losses <= _MOST)
     for size in np.unique(sizes[ordered]).tolist():
         here = np.flatnonzero(ordered & (sizes == size))
-        order, _ = _orders(_rounded(size))
+        order, _ = _ordered(size)
         found[here] = _largest_tails(order[wins[here] + losses[here], wins[here]], size)
     return np.asarray(found[back.reshape(better.shape)])
 
 
-def _rounded(n: int) -> int:
-    """Return the number of discordant items up to which counts are ordered, at least for n."""
-    return min(1 << n.bit_length(), _MOST)
+def _ordered(n: int) -> tuple[FloatArray, FloatArray]:
+    """Return the order and McNemar's p-value of counts for n items: (discordant items, wins)."""
+    order, tails = _orders(min(1 << n.bit_length(), _MOST))
+    return order[: n + 1], tails[: n + 1]
 
 
 @lru_cache(maxsize=16)
@@ -258,15 +260,13 @@ def _orders(most: int) -> tuple[FloatArray, FloatArray]:
 
 def _least_wins(order: FloatArray, n: int) -> IntArray:
     """Return the least wins that are as extreme as these orders: (order, discordant items)."""
-    listed, _ = _orders(_rounded(n))
-    bound = -order * (1.0 + _AS_EXTREME)
-    rows = listed[: min(n, _MOST) + 1]
+    rows, bound = _ordered(n)[0], -order * (1.0 + _AS_EXTREME)
     return np.stack([np.searchsorted(-row, bound) for row in rows], axis=1)
 
 
 def _largest_tails(order: FloatArray, n: int) -> FloatArray:
     """Return the largest probability of counts at least as extreme as each of these orders."""
-    least, (_, tails) = _least_wins(order, n), _orders(_rounded(n))
+    least, (_, tails) = _least_wins(order, n), _ordered(n)
     value = tails[np.arange(least.shape[1]), least]
     beyond = value[:, value.shape[1] // 2 :].max(axis=1)
     value = np.column_stack([value, beyond])
@@ -289,8 +289,9 @@ def _largest_expectations(value: FloatArray, n: int) -> FloatArray:
     width = end / stretches
     phi = width * np.arange(-1.0, stretches + 2.0)  # the ends, which can be peaks, are inside
     grid = value @ _chances(phi, n, most).T
-    at = grid[:, 1:-1]
-    peak = np.where((at >= grid[:, :-2]) & (at >= grid[:, 2:]), at, 0.0)
+    before, at, after = grid[:, :-2], grid[:, 1:-1], grid[:, 2:]
+    rise = (after - before) ** 2 / np.maximum(8.0 * (2.0 * at - before - after), 1e-300)
+    peak = np.where((at >= before) & (at >= after), at + np.minimum(rise, at), 0.0)
     center, largest = phi[1 + np.argsort(peak, axis=1)[:, -_PEAKS:]], at.max(axis=1)
     for _ in range(_ROUNDS):
         three = center[..., np.newaxis] + width * np.array([-1.0, 0.0, 1.0])
@@ -298,7 +299,7 @@ def _largest_expectations(value: FloatArray, n: int) -> FloatArray:
         largest = np.maximum(largest, at.max(axis=1))
         bend = 2.0 * at - before - after
         step = 0.5 * (after - before) / np.where(bend > 0.0, bend, np.inf)
-        center = center + width * np.clip(step, -1.0, 1.0)
+        center = center + width * np.clip(step, -4.0, 4.0)
         width /= 8.0
     return np.asarray(largest)
 
@@ -315,19 +316,11 @@ def _chances(phi: FloatArray, n: int, most: int) -> FloatArray:
 @lru_cache(maxsize=256)
 def critical_wins(n: int, tail: float) -> IntArray:
     """Return the least wins that are significant, for each number of ordered discordant items."""
-    listed, _ = _orders(_rounded(n))
-    rows = listed[: min(n, _MOST) + 1]
-    order = np.unique(rows[(rows > 0.0) & (rows < 1.0)])
-    low, high = -1, order.size  # positions up to low are rejected
-    while high - low > 1:
-        middle = (low + high) // 2
-        if rejects(_largest_tails(order[[middle]], n)[0], tail):
-            low = middle
-        else:
-            high = middle
-    if low < 0:
-        return np.arange(1, len(rows) + 1)
-    return np.asarray(_least_wins(order[[low]], n)[0])
+    rows, _ = _ordered(n)
+    order = np.unique(rows[rows < 1.0])  # from 0, that of impossible counts
+    most = tail * (1.0 + 1e-12)
+    count = bisect_right(order.tolist(), most, key=lambda x: _largest_tails(np.array([x]), n)[0])
+    return np.asarray(_least_wins(order[[count - 1]], n)[0])
 
 
 # ---------------------------------------------------------------------------------- The score test

@@ -74,7 +74,7 @@ def detectable_gain(
         Planned number of seeds per system, for a table made with ``seeds``. By default, the current
         number.
     metric
-        Pass "accuracy" to plan McNemar's exact test for 0/1 items without groups or seeds. Rows of
+        Pass "accuracy" to plan the exact test for 0/1 items without groups or seeds. Rows of
         tables know their metric.
     power
     alpha
@@ -422,7 +422,8 @@ def compare_accuracies(
     DataFrame
         One row: ``gain`` of a over b, as a proportion of the items; ``ci_low``, ``ci_high``:
         smallest and largest limits of Tango's intervals; ``p_low``, ``p_high``: smallest and
-        largest p-values of McNemar's exact test, which are equal if you pass counts and ``both``.
+        largest p-values of the unconditional exact test of :func:`paired_bootstrap`, which are
+        equal if you pass counts and ``both``.
 
     See Also
     --------
@@ -437,17 +438,17 @@ def compare_accuracies(
 
     References
     ----------
-    Q. McNemar (1947); T. Tango (1998).
+    S. Suissa, J. Shuster (1991); T. Tango (1998).
 
     Examples
     --------
     >>> import rankeval_pd
     >>> rankeval_pd.compare_accuracies(356, 344, 500).round(4)
         gain  ci_low  ci_high   p_low  p_high
-    0  0.024 -0.0439   0.0917  0.0005  0.5254
+    0  0.024 -0.0439   0.0917  0.0003  0.5335
     >>> rankeval_pd.compare_accuracies(0.712, 0.688, 500, both=340).round(4)
         gain  ci_low  ci_high   p_low  p_high
-    0  0.024  0.0072   0.0443  0.0118  0.0118
+    0  0.024  0.0072   0.0443  0.0075  0.0075
     """
     n, level = check_count("n_items", n_items), check_share("level", level)
     a = _possible_counts("correct_a", correct_a, n, decimals)
@@ -467,8 +468,8 @@ def compare_accuracies(
         least, most = np.maximum(least, shared.min()), np.minimum(most, shared.max())
     only_a, only_b = (np.concatenate([x - least, x - most]) for x in (one, other))
     up, down = stats.paired_tails(only_a, only_b, n), stats.paired_tails(only_b, only_a, n)
-    both_tails = np.minimum(1.0, 2.0 * np.minimum(up, down))
-    p_values = {"greater": up, "less": down, "two-sided": both_tails}[alternative]
+    two_sided = np.minimum(1.0, 2.0 * np.minimum(up, down))
+    p_values = {"greater": up, "less": down}.get(alternative, two_sided)
     tails = SIDES.get(alternative, 1.0)
     low, high = stats.paired_limits(only_a, only_b, n, 1.0 - 2.0 / tails * (1.0 - level))
     low = np.where(alternative == "less", -np.inf, low)

@@ -244,21 +244,18 @@ def _warn_of_few(every: Any, plan: TestPlan) -> None:
             why = f"with fewer than {FEW_LEVELS} groups, intervals are wide and only approximate"
     elif plan.signs and plan.options.adjust is not None and fewest < needed:
         why = f"with fewer than {needed} {what}, no two-sided test can be significant at {alpha:g}"
-    elif any(every.skewed) and not plan.options.skewness:
+    elif not plan.signs and fewest < few:
         why = (
-            "gains are so skewed that the test may reject equal systems too often. Call"
-            " paired_bootstrap, whose default corrects for skewness"
+            f"with fewer than {few} {what}, resampled gains vary too little, so tests are too"
+            " liberal"
         )
     elif any(every.skewed):
         why = (
             "scores or differences are skewed, or all scores of a system are equal, so tests may be"
             " unreliable"
         )
-    elif not plan.signs and fewest < few:
-        why = (
-            f"with fewer than {few} {what}, resampled gains vary too little, so tests are too"
-            " liberal"
-        )
+        if not plan.options.skewness:
+            why += "; the default of paired_bootstrap corrects for skewness"
     texts = []
     if why:
         texts.append(f"{fewest} {what}: {why}. Use more data; see the page on paired tests.")
@@ -635,11 +632,13 @@ def paired_bootstrap(
 
     "wild" linearizes scores with derivatives at the sums, which is exact for means, sums and
     accuracy. For up to 16 items or groups, it enumerates all sign patterns. For 0/1 items without
-    ``groups``, it is McNemar's exact test and, with up to 200 items, an unconditional test whose
-    p-value is at most McNemar's. With ``seeds``, it is a t test (see :func:`needed_seeds`). For
-    ratios of sums between 0 and 1 (precision, recall, F1, AER, ratio) without ``groups``, it is the
-    distribution of a difference between two dependent proportions (Storer and Kim 1990; Kosinski
-    2013), which needs 10 or more guesses.
+    ``groups``, it is an unconditional exact test: p is the largest probability, over all rates of
+    discordant items, of counts ordered by the smaller of McNemar's mid-p and the score statistic's
+    p-value (with more than 2,000 discordant items, McNemar's p-value). With ``seeds``, it is a t
+    test (see :func:`needed_seeds`). For ratios of sums between 0 and 1 (precision, recall, F1, AER,
+    ratio) without ``groups``, it is the distribution of a difference between two dependent
+    proportions (Storer and Kim 1990; Kosinski 2013), which keeps the nominal level for 10 or more
+    guesses. ``attrs["test"]`` names the test.
 
     Exact distributions are available for mean, sum and accuracy if all differences are multiples of
     one step and their sum has at most a million values near the mean. Events that resample items
@@ -655,7 +654,8 @@ def paired_bootstrap(
     ----------
     T. Berg-Kirkpatrick, D. Burkett, D. Klein (2012), figure 1, section 2.2 and footnotes 2 to 5. C.
     F. J. Wu (1986); A. C. Cameron, J. Gelbach, D. Miller (2008: wild bootstrap; 2011: crossed
-    factors). J. Hartigan (1969): intervals. T. Tango (1998). P. Hall (1992), On the removal of
+    factors). J. Hartigan (1969): intervals. T. Tango (1998). S. Suissa, J. Shuster (1991): paired
+    proportions. P. Hall (1992), On the removal of
     skewness by transformation. B. Phipson, G. Smyth (2010). J. Romano, M. Wolf (2005): step-down.
 
     Examples
@@ -666,7 +666,7 @@ def paired_bootstrap(
     >>> df = pd.DataFrame({"new": [1] + [0] * 49, "old": [0] * 50})
     >>> df.rankeval.paired_bootstrap()
       system_a system_b  score_a  score_b  gain    ci_low   ci_high   p_value
-    0      new      old     0.02      0.0  0.02 -0.052775  0.104954  0.942115
+    0      new      old     0.02      0.0  0.02 -0.052775  0.104954  0.533219
 
     The following call runs the test in Berg-Kirkpatrick et al. (2012):
 
@@ -754,8 +754,8 @@ def paired_permutation(
         t test, which needs no draws. "wilcoxon" is the signed-rank test. The signed-rank test
         reports the Hodges-Lehmann estimate (the median of pairwise means of the differences) as
         ``gain``, with matching limits.
-    alpha, level, skewness
-        As in :func:`paired_bootstrap`. With ``skewness=False``, the test uses only swaps.
+    alpha, level
+        As in :func:`paired_bootstrap`.
     **roles
         As in :func:`paired_bootstrap`. With ``groups``, whole clusters are swapped.
     method
@@ -765,21 +765,31 @@ def paired_permutation(
     Returns
     -------
     DataFrame or Dataset
-        The columns of :func:`paired_bootstrap`, with the same warnings. ``p_one_sided`` is the
-        probability of a gain at least this large for systems that are exchangeable on each item.
-        If Hall's statistic (for ratios, the distribution of ratios) gives a larger p-value, the
-        larger p-value is reported. ``gain_se`` is the standard deviation of the gain under swaps,
-        which assumes a true gain of 0. ``ci_low`` and ``ci_high`` are the gain minus the quantiles
-        of the gain under swaps. This interval agrees with the test but is too wide for large
-        gains, so report the interval from :func:`paired_bootstrap`.
+        The columns of :func:`paired_bootstrap`. ``p_one_sided`` is the probability of a gain at
+        least this large for systems that are exchangeable on each item. ``gain_se`` is the standard
+        deviation of the gain under swaps, which assumes a true gain of 0. ``ci_low`` and
+        ``ci_high`` are the gain minus the quantiles of the gain under swaps. This interval agrees
+        with the test but is too wide for large gains, so report the interval from
+        :func:`paired_bootstrap`.
+
+    Warns
+    -----
+    RankevalWarning
+        If gains are so skewed that the test rejects equal systems too often (the median is near one
+        end of the range, and 0 on its other side), or if there are too few items for significance.
 
     Notes
     -----
     The test is exact for the sharp null hypothesis that the two systems' outputs are exchangeable
     on these items (Riezler and Maxwell 2005). For 0/1 items, the test is McNemar's exact test.
-    All pairs share the same swaps. "wilcoxon" drops
-    zero differences, uses mean ranks for ties, and is exact for up to a million values of the rank
-    sum. If most differences are 0, as is common with accuracy, the "wilcoxon" gain is 0.
+    Two-sided p-values are twice the smaller one-sided p-value, as in SciPy. All pairs share the
+    same swaps.
+
+    The p-values are those of SciPy's ``permutation_test(permutation_type="samples")``,
+    ``binomtest``, ``ttest_rel`` and ``wilcoxon(method="exact")``, and of sacrebleu's approximate
+    randomization. "wilcoxon" drops zero differences, uses mean ranks for ties, and is exact for up
+    to a million values of the rank sum, also with ties. If most differences are 0, as is common
+    with accuracy, the "wilcoxon" gain is 0.
 
     References
     ----------
