@@ -227,7 +227,7 @@ def _joint_tests(
 
 
 _FEW = 50  # items up to which the interval of a mean in a known range is Gaffke's
-_HALVINGS = 32  # a limit is found to 2^-32 of the range
+_POINTS, _ROUNDS = 9, 11  # a limit is found to 8^-11 of the range
 _LEANS = 0.28  # chosen for warnings where coverage is too low in tests/simulations/scores.csv
 
 
@@ -252,10 +252,10 @@ def scores_with_limits(draws: Draws, test: str) -> SystemScores:
 
 def _score_limits(draws: Draws, test: str, level: float) -> tuple[str, Limits]:
     """Return the kind of the interval, and each system's interval; larger scores are better."""
-    items, about, error = draws.items, draws.theta, _errors(draws)
+    items, about = draws.items, draws.theta
     if test == "t":
-        half = t_of(items.n_items - 1.0, level) * draws.student_factor * error
-        half = np.where(error > 0.0, half, np.nan)
+        half = t_of(items.n_items - 1.0, level) * draws.student_factor * _errors(draws)
+        half = np.where(half > 0.0, half, np.nan)
         return "t", (about - half, about + half)
     if items.seeds is not None and draws.parametric is not None:
         return "student", draws.parametric.score_limits(level)
@@ -270,12 +270,12 @@ def _score_limits(draws: Draws, test: str, level: float) -> tuple[str, Limits]:
         values = items.statistics[..., 0] / items.statistics[..., 1]
         interval, found = "gaffke", gaffke(values, items.most, level)
     else:
-        return _hall_limits(draws, error, level)
+        return _hall_limits(draws, level)
     low, high = np.sort(items.sign * np.array(found), axis=0)
     return interval, (low, high)
 
 
-def _hall_limits(draws: Draws, error: FloatArray, level: float) -> tuple[str, Limits]:
+def _hall_limits(draws: Draws, level: float) -> tuple[str, Limits]:
     """Return Hall's limits, and Korn and Graubard's if they are wider and the range is known.
 
     Groups of unequal size count as the number of equal groups with the same variance.
@@ -284,7 +284,7 @@ def _hall_limits(draws: Draws, error: FloatArray, level: float) -> tuple[str, Li
     if items.n_groups:
         weights = draws.parts.weights
         n = max(float(weights.sum() ** 2 / (weights @ weights)), 2.0)
-    error, freedom = error * np.sqrt(n / (n - 1.0)), items.n_drawn - 1.0
+    error, freedom = _errors(draws) * np.sqrt(n / (n - 1.0)), items.n_drawn - 1.0
     own = draws.options.level  # far out in the tails, few degrees of freedom would be too few
     critical = t_of(freedom, level) * t_of(n - 1.0, own) / t_of(freedom, own)
     about = draws.theta - critical * error, draws.theta + critical * error
@@ -308,10 +308,12 @@ def gaffke(values: FloatArray, most: float, level: float) -> Limits:
     both = np.vstack([values, most - values])
     knots = np.vstack([np.zeros(len(both)), np.sort(both, axis=1).T])
     low, high = np.zeros(len(both)), knots[-1]
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2.0
-        below = _positive_share(middle - knots) < (1.0 - level) / 2.0
-        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    for _ in range(_ROUNDS):
+        points = np.linspace(low, high, _POINTS)
+        below = _positive_share(points - knots[:, np.newaxis]) < (1.0 - level) / 2.0
+        last = np.maximum(below.sum(axis=0), 1)
+        ends = np.stack([last - 1, np.minimum(last, _POINTS - 1)])
+        low, high = np.take_along_axis(points, ends, axis=0)
     least, above = np.split(low, 2)
     return least, most - above
 

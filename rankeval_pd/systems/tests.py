@@ -141,7 +141,7 @@ class TestPlan:
         own = draws_of(items, pairs, drawn, quiet).parametric
         answers, lopsided, seeds = np.inf, False, (0, 1.0, 0)
         if isinstance(own, RatioGains):
-            answers = float(own.answers.min())
+            answers = float(own.answers[pairs].min(initial=np.inf))
         elif len(pairs):
             lopsided = skewed(items, pairs, drawn)
         if isinstance(own, SeedGains):
@@ -226,7 +226,7 @@ def _warn_of_few(every: Any, plan: TestPlan) -> None:
     if plan.crossed:
         if fewest < FEW_LEVELS:
             why = f"with fewer than {FEW_LEVELS} groups, intervals are wide and only approximate"
-    elif plan.signs and plan.options.adjust is not None and fewest < needed:
+    elif plan.signs and "alpha" in plan.named and fewest < needed:
         why = f"with fewer than {needed} {what}, no two-sided test can be significant at {alpha:g}"
     elif any(every.skewed):
         why = (
@@ -377,7 +377,7 @@ def system_ranks(
         keep_order=True,
         skewness=True,
     )
-    more = {}
+    more = {"intervals": "simultaneous"}
     if test == "t":
         more["test"] = test
     plan = RankPlan(
@@ -407,9 +407,9 @@ class RankPlan(TestPlan):
         options = self.settled(len(pairs), n_groups, items.n_systems)
         rows = self.kernel(items, options, step)
         if not len(pairs):  # a single system has no tests
-            self.options, self.named, self.more = replace(options, adjust=None), ["level"], {}
-        if options.n_alike > 1 or len(pairs):
-            self.more = {**self.more, "intervals": "simultaneous"}
+            self.options, self.named = replace(options, adjust=None), ["level"]
+            if options.n_alike == 1:
+                self.more = {}
         return rows, self.facts_of(options, items, pairs, rows, str(rows.pop("interval")[0]))
 
     def finish(self, rows: Rows) -> Rows:
