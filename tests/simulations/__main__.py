@@ -19,7 +19,7 @@ import rankeval_pd
 #: other tables that a script makes, by ``..._rows``, from the same draws
 ALSO = {
     "areas": ("area_laws", "average_precision", "early", "unpaired"),
-    "boards": ("factors", "skewness"),
+    "boards": ("factors", "scores", "skewness"),
     "clusters": ("cluster_areas", "dependence", "query_means", "query_tests"),
     "equivalence": ("differences", "enumerated"),
     "paired_sizes": ("family_intervals", "sizes"),
