@@ -324,18 +324,20 @@ def system_ranks(
     DataFrame or Dataset
         One row per system, sorted by rank (Dataset: dimension system, in the order of the data):
         ``system``, ``value`` (the score); ``ci_low``, ``ci_high``: interval for the score,
-        simultaneous for all systems (max-t for "wild", otherwise Bonferroni); ``ci_low_alone``,
-        ``ci_high_alone``: the unadjusted interval; ``rank``: 1 for the best system, equal scores
+        simultaneous for all systems (Bonferroni); ``ci_low_alone``, ``ci_high_alone``: the
+        unadjusted interval; ``rank``: 1 for the best system, equal scores
         share the better rank, and undefined scores (NaN) are last; ``rank_low``: 1 + the number of
         significantly better systems; ``rank_high``: the number of systems minus the number of
         significantly worse systems; ``tied_for_best``: True if no system is significantly
         better; ``letters``: two systems share a letter if and only if they do not differ
-        significantly; ``n_groups``: only with ``groups``.
+        significantly; ``n_groups``: only with ``groups``. A single system has a value and an
+        interval, but no rank and no letter.
 
     Warns
     -----
     RankevalWarning
-        In the same situations as :func:`paired_bootstrap`, or if a score has no interval.
+        In the same situations as :func:`paired_bootstrap`, if a score has no interval, or if the
+        scores of several systems are too skewed for their number.
 
     Notes
     -----
@@ -346,8 +348,9 @@ def system_ranks(
     number or 33 million gains in total.
 
     The interval for the score of 0/1 items without ``groups`` is exact binomial (Clopper and
-    Pearson). Otherwise, it contains the scores not rejected by a random-sign test of the items or
-    by Hall's (1992) t test.
+    Pearson). The interval for up to 50 independent values of a metric between 0 and 1 is Gaffke's
+    (2005). Otherwise, it is Hall's (1992) t interval, widened to Korn and Graubard's if the range
+    of the metric is known. No interval leaves this range.
 
     References
     ----------
