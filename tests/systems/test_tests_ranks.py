@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
-from scipy import stats
 
 import rankeval_pd
 from rankeval_pd.stats import items as resamples
@@ -203,10 +202,6 @@ def test_a_single_system_has_a_value_and_an_interval(test):
         summary = data.rankeval(measures=[0], **roles).summary(test=test)
         assert {"rank_low", "letters", "difference", "p_value"}.isdisjoint(summary)
         assert "[" in str(rankeval_pd.paper_table(summary))
-    if test == "t":
-        wanted = stats.t.interval(0.95, 11, values.mean(), stats.sem(values))
-        found = one.rankeval.system_ranks(test="t")
-        assert_allclose(found[["ci_low", "ci_high"]].iloc[0].tolist(), wanted)
 
 
 def test_one_run_has_means_with_intervals_and_a_picture():
@@ -218,7 +213,7 @@ def test_one_run_has_means_with_intervals_and_a_picture():
     assert found.attrs["interval"] == "gaffke, hall"
     means = frame.rankeval.per_query(["P@10"], wide=True)
     alone = means.rankeval.system_ranks()
-    assert_allclose(found.loc[0, ["ci_low", "ci_high"]].tolist(), alone.iloc[0, 2:].tolist())
+    assert_allclose(found.loc[0, ["ci_low", "ci_high"]].tolist(), alone.iloc[0, 2:4].tolist())
     assert "bm25: mean P@10 0." in rankeval_pd.in_words(found)
     ax = means.rankeval.plot.system_ranks()
     assert [label.get_text() for label in ax.get_yticklabels()] == ["bm25"]
