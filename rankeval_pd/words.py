@@ -1143,8 +1143,7 @@ Writer = Callable[[pd.DataFrame, Attrs], Iterator[str]]
 #: kinds of tables, recognized by column names; the first match is used
 _KINDS: tuple[tuple[str, Writer], ...] = (
     ("measure_a measure_b better n_first n_last n_tests", _ranges),
-    ("measure value rank_low", _best_sentences),
-    ("measure value difference", _best_sentences),
+    ("measure value rank_low|difference", _best_sentences),
     ("measure metric value ci_low", _best_sentences),
     ("system value", _best_sentences),
     (

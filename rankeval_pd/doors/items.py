@@ -88,6 +88,7 @@ def tabulate_items(data: Data, question: ItemQuestion) -> Data:
     beside = {}
     if question.families is not None:
         beside["relation"] = relations(question.families, table.systems, pairs)
+    rows: Rows
     parts, facts = [], []
     bar: Any = nullcontext(quiet)
     if not distributed:

@@ -221,9 +221,7 @@ def _of_items(data: Data, baseline: Hashable, test: MeanTest, options: dict[str,
     columns.append("ci_high_alone")
     attrs: dict[str, Any] = {str(k): v for k, v in pairs.attrs.items()}
     attrs |= {"level": level, "adjust": options["adjust"]}
-    attrs |= {
-        name: scores.attrs[name] for name in ("interval", "intervals") if name in scores.attrs
-    }
+    attrs |= {name: scores.attrs[name] for name in ("interval", "intervals")}
     result = table[[name for name in columns if name in table]]
     result.attrs.update(attrs)
     return above_door(result, data)

@@ -524,6 +524,8 @@ def query_summary(
     if baseline is not None and baseline not in table.columns.unique(level=1):
         raise unknown_name("baseline", baseline, table.columns.unique(level=1))
     adjusted = adjustment_of(test, adjust)
+    if len(table.columns.unique(level=1)) == 1:  # there is nothing to test
+        adjusted = None
     check_choice("adjust_over", adjust_over, get_args(OverMetrics))
     options: dict[str, Any] = {
         "by": METRIC,
@@ -638,9 +640,8 @@ def _of_metrics(
     names = {"measure": keys.get_level_values(1), "metric": keys.get_level_values(0)}
     result = pd.DataFrame({**names, **rows})
     result.attrs = {name: tested.attrs[name] for name in _NOTED if name in tested.attrs}
-    result.attrs["interval"] = ranks.attrs["interval"]
     family = None
-    if options["adjust"] is not None and len(measures) > 1:
+    if options["adjust"] is not None:
         count = len(measures) - 1
         if baseline is None:
             count = math.comb(len(measures), 2)
@@ -648,11 +649,9 @@ def _of_metrics(
         if options["adjust_over"] == "all" and len(metrics) > 1:
             scope = f"all {len(metrics)} metrics"
         family = f"{family_of(count, baseline)} for {scope}"
-    result.attrs |= {
-        "intervals": "simultaneous",
-        "family": family,
-        "interval": ranks.attrs["interval"],
-    }
+    for name in ("interval", "intervals"):
+        result.attrs[name] = ranks.attrs.get(name)
+    result.attrs["family"] = family
     return result
 
 

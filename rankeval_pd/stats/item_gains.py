@@ -92,10 +92,6 @@ class ParametricGains:
         """Return the interval of gains that are not rejected: (pair,)."""
         raise NotImplementedError
 
-    def score_limits(self, level: float) -> Limits:
-        """Return the interval for each system's score."""
-        raise NotImplementedError
-
     @cached_property
     def statistics(self) -> FloatArray:
         """The normal quantiles of the p-values; 0 if there is no test: (pair,)."""

@@ -227,7 +227,7 @@ def _joint_tests(
 
 
 _FEW = 50  # items up to which the interval of a mean in a known range is Gaffke's
-_HALVINGS = 32  # a limit is found to 2^-32 of the range
+_POINTS, _ROUNDS = 9, 11  # a limit is found to 8^-11 of the range
 _LEANS = 0.28  # chosen for warnings where coverage is too low in tests/simulations/scores.csv
 
 
@@ -241,22 +241,18 @@ class SystemScores(NamedTuple):
     skewed: bool  #: whether the items are too few for scores so skewed
 
 
-def scores_with_limits(draws: Draws, test: str) -> SystemScores:
+def scores_with_limits(draws: Draws) -> SystemScores:
     """Return the scores with intervals, which need no draws."""
     count, level = draws.items.n_systems, draws.options.level
     each = level_of_each(level, count * draws.options.n_alike)
-    (interval, together), (_, alone) = (_score_limits(draws, test, x) for x in (each, level))
+    (interval, together), (_, alone) = (_score_limits(draws, x) for x in (each, level))
     skewed = interval == "hall" and count > 2 and abs(np.mean(_leans(draws))) > _LEANS
     return SystemScores(draws.theta, together, alone, interval, bool(skewed))
 
 
-def _score_limits(draws: Draws, test: str, level: float) -> tuple[str, Limits]:
+def _score_limits(draws: Draws, level: float) -> tuple[str, Limits]:
     """Return the kind of the interval, and each system's interval; larger scores are better."""
-    items, about, error = draws.items, draws.theta, _errors(draws)
-    if test == "t":
-        half = t_of(items.n_items - 1.0, level) * draws.student_factor * error
-        half = np.where(error > 0.0, half, np.nan)
-        return "t", (about - half, about + half)
+    items = draws.items
     if items.seeds is not None and draws.parametric is not None:
         return "student", draws.parametric.score_limits(level)
     alone = items.n_groups == 0 and items.unit is not None  # neither groups, strata nor weights
@@ -270,12 +266,12 @@ def _score_limits(draws: Draws, test: str, level: float) -> tuple[str, Limits]:
         values = items.statistics[..., 0] / items.statistics[..., 1]
         interval, found = "gaffke", gaffke(values, items.most, level)
     else:
-        return _hall_limits(draws, error, level)
+        return _hall_limits(draws, level)
     low, high = np.sort(items.sign * np.array(found), axis=0)
     return interval, (low, high)
 
 
-def _hall_limits(draws: Draws, error: FloatArray, level: float) -> tuple[str, Limits]:
+def _hall_limits(draws: Draws, level: float) -> tuple[str, Limits]:
     """Return Hall's limits, and Korn and Graubard's if they are wider and the range is known.
 
     Groups of unequal size count as the number of equal groups with the same variance.
@@ -284,7 +280,7 @@ def _hall_limits(draws: Draws, error: FloatArray, level: float) -> tuple[str, Li
     if items.n_groups:
         weights = draws.parts.weights
         n = max(float(weights.sum() ** 2 / (weights @ weights)), 2.0)
-    error, freedom = error * np.sqrt(n / (n - 1.0)), items.n_drawn - 1.0
+    error, freedom = _errors(draws) * np.sqrt(n / (n - 1.0)), items.n_drawn - 1.0
     own = draws.options.level  # far out in the tails, few degrees of freedom would be too few
     critical = t_of(freedom, level) * t_of(n - 1.0, own) / t_of(freedom, own)
     about = draws.theta - critical * error, draws.theta + critical * error
@@ -306,12 +302,13 @@ def gaffke(values: FloatArray, most: float, level: float) -> Limits:
     uniform on the simplex. For values 0 and 1, the limits are Clopper and Pearson's.
     """
     both = np.vstack([values, most - values])
-    knots = np.vstack([np.zeros(len(both)), np.sort(both, axis=1).T])
-    low, high = np.zeros(len(both)), knots[-1]
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2.0
-        below = _positive_share(middle - knots) < (1.0 - level) / 2.0
-        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    knots = np.pad(both.T, ((1, 0), (0, 0)))
+    low, high = knots[0], knots.max(axis=0)
+    for _ in range(_ROUNDS):
+        points = np.linspace(low, high, _POINTS)
+        below = _positive_share(points - knots[:, np.newaxis]) < (1.0 - level) / 2.0
+        low = np.where(below, points, low).max(axis=0)
+        high = np.where(below, high, points).min(axis=0)
     least, above = np.split(low, 2)
     return least, most - above
 
@@ -332,9 +329,9 @@ def _positive_share(values: FloatArray) -> FloatArray:
         own = up[first - 1 : last]
         chance = own + down[count - total + first : count - total + last + 1]
         chance = own / np.where(chance > 0.0, chance, 1.0)
-        moved = (1.0 - chance) * share[first - 1 : last]
-        share[first : last + 1] = chance * share[first : last + 1] + moved
-    return share[count]
+        before, here = share[first - 1 : last], share[first : last + 1]
+        here[:] = before + chance * (here - before)
+    return np.asarray(share[count])
 
 
 def _errors(draws: Draws) -> FloatArray:

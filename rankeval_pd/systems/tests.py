@@ -142,7 +142,7 @@ class TestPlan:
         own = draws_of(items, pairs, drawn, quiet).parametric
         answers, lopsided, seeds = np.inf, False, (0, 1.0, 0)
         if isinstance(own, RatioGains):
-            answers = float(own.answers.min())
+            answers = float(own.answers[pairs].min(initial=np.inf))
         elif len(pairs):
             lopsided = skewed(items, pairs, drawn)
         if isinstance(own, SeedGains):
@@ -242,7 +242,7 @@ def _warn_of_few(every: Any, plan: TestPlan) -> None:
     if plan.crossed:
         if fewest < FEW_LEVELS:
             why = f"with fewer than {FEW_LEVELS} groups, intervals are wide and only approximate"
-    elif plan.signs and plan.options.adjust is not None and fewest < needed:
+    elif plan.signs and "alpha" in plan.named and fewest < needed:
         why = f"with fewer than {needed} {what}, no two-sided test can be significant at {alpha:g}"
     elif not plan.signs and fewest < few:
         why = (
@@ -326,7 +326,8 @@ def system_ranks(
     data, n_resamples, **roles
         As in :func:`paired_bootstrap`.
     test
-        Test for all pairs. "t" is the paired t test with t intervals for scores and needs no draws.
+        Test for all pairs. "t" is the paired t test, which needs no draws. Intervals for scores do
+        not depend on the test.
     adjust
         Adjustment for testing all pairs. "auto" means "max-t", or "holm" with ``test="t"``. With
         None, "bh" or "by", rank limits are not simultaneous. "max-t-stepdown" has more power than
@@ -342,18 +343,20 @@ def system_ranks(
     DataFrame or Dataset
         One row per system, sorted by rank (Dataset: dimension system, in the order of the data):
         ``system``, ``value`` (the score); ``ci_low``, ``ci_high``: interval for the score,
-        simultaneous for all systems (max-t for "wild", otherwise Bonferroni); ``ci_low_alone``,
-        ``ci_high_alone``: the unadjusted interval; ``rank``: 1 for the best system, equal scores
+        simultaneous for all systems (Bonferroni); ``ci_low_alone``, ``ci_high_alone``: the
+        unadjusted interval; ``rank``: 1 for the best system, equal scores
         share the better rank, and undefined scores (NaN) are last; ``rank_low``: 1 + the number of
         significantly better systems; ``rank_high``: the number of systems minus the number of
         significantly worse systems; ``tied_for_best``: True if no system is significantly
         better; ``letters``: two systems share a letter if and only if they do not differ
-        significantly; ``n_groups``: only with ``groups``.
+        significantly; ``n_groups``: only with ``groups``. A single system has a value and an
+        interval, but no rank and no letter.
 
     Warns
     -----
     RankevalWarning
-        In the same situations as :func:`paired_bootstrap`, or if a score has no interval.
+        In the same situations as :func:`paired_bootstrap`, if a score has no interval, or if the
+        scores of several systems are too skewed for their number.
 
     Notes
     -----
@@ -364,8 +367,9 @@ def system_ranks(
     number or 33 million gains in total.
 
     The interval for the score of 0/1 items without ``groups`` is exact binomial (Clopper and
-    Pearson). Otherwise, it contains the scores not rejected by a random-sign test of the items or
-    by Hall's (1992) t test.
+    Pearson). The interval for up to 50 independent values of a metric between 0 and 1 is Gaffke's
+    (2005). Otherwise, it is Hall's (1992) t interval, widened to Korn and Graubard's if the range
+    of the metric is known. No interval leaves this range.
 
     References
     ----------
@@ -395,7 +399,7 @@ def system_ranks(
         keep_order=True,
         skewness=True,
     )
-    more = {}
+    more = {"intervals": "simultaneous"}
     if test == "t":
         more["test"] = test
     plan = RankPlan(
@@ -425,9 +429,9 @@ class RankPlan(TestPlan):
         options = self.settled(len(pairs), n_groups, items.n_systems)
         rows = self.kernel(items, options, step)
         if not len(pairs):  # a single system has no tests
-            self.options, self.named, self.more = replace(options, adjust=None), ["level"], {}
-        if options.n_alike > 1 or len(pairs):
-            self.more = {**self.more, "intervals": "simultaneous"}
+            self.options, self.named = replace(options, adjust=None), ["level"]
+            if options.n_alike == 1:
+                self.more = {}
         return rows, self.facts_of(options, items, pairs, rows, str(rows.pop("interval")[0]))
 
     def finish(self, rows: Rows) -> Rows:

@@ -19,7 +19,7 @@ import rankeval_pd
 #: other tables that a script makes, by ``..._rows``, from the same draws
 ALSO = {
     "areas": ("area_laws", "average_precision", "early", "unpaired"),
-    "boards": ("factors", "skewness", "swaps"),
+    "boards": ("factors", "scores", "skewness", "swaps"),
     "clusters": ("cluster_areas", "dependence", "query_means", "query_tests"),
     "equivalence": ("differences", "enumerated"),
     "lists": ("fisher_power",),

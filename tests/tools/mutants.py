@@ -662,8 +662,10 @@ SEEDED = {
      " systems/tests_ranks"
      " systems/tests_families::test_letters_ranks_and_pairs_say_the_same"
      " systems/tests::test_the_mirror_image_of_errors_has_the_same_ranks_and_calibration"): [
-        ("np.minimum(lowest, alone[0])", "np.maximum(lowest, alone[0])"),
-        ("shared = draws.items.n_systems * options.n_alike", "shared = options.n_alike"),
+        ("np.fmin(low, least)", "np.fmax(low, least)"),
+        ("count * draws.options.n_alike", "draws.options.n_alike"),
+        ("before + chance * (here - before)", "here + chance * (before - here)"),
+        ("np.vstack([values, most - values])", "np.vstack([values, 1.0 - values])"),
     ],
     ("queries.py", "queries/per_query"): [
         ("np.where(negative, bits, ~(bits", "np.where(negative, ~bits, ~(bits"),
