@@ -195,6 +195,7 @@ def test_of_sets_that_differ_in_nothing_nothing_is_known():
     assert_array_equal(set_tails((0, 1000, 1), (0, 1000, 1))[0] >= 0.5, True)
     empty = set_difference(*np.array([[0, 0, 3, 0, 0, 7]]).T, level=0.95)
     assert_array_equal(empty, np.full((2, 1), np.nan))
+    assert_array_equal(set_tails((0, 0, 3), (0, 0, 7)), [1.0, 1.0])
 
 
 @given(
