@@ -252,7 +252,7 @@ def compare_thresholds(
     level: float = 0.95,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Compare measures using the candidates that only one of two thresholds accepts.
+    """Compare the candidates that the thresholds of two measures accept.
 
     Parameters
     ----------
@@ -318,8 +318,8 @@ def compare_thresholds(
     >>> df = pd.DataFrame({"G2": [6, 5, 4, 3, 2, 1], "t": [1, 2, 3, 4, 5, 6]})
     >>> df["gold"] = [True, True, True, False, False, False]
     >>> df.rankeval.compare_thresholds("G2", "t", 4)
-      measure_a measure_b  n_a  n_b  difference    ci_low  ci_high  p_value better
-    0        G2         t    3    3         1.0 -0.000695      1.0      0.1    NaN
+      measure_a measure_b  n_a  n_b  difference    ci_low  ci_high   p_value better
+    0        G2         t    3    3         1.0  0.058224      1.0  0.033895     G2
     """
     errors.check_choice(f"of={of!r}: test", test, (None, *_TESTS[of]))
     how = Comparison.of_options(

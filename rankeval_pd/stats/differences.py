@@ -119,7 +119,8 @@ def difference_score(
 def _restricted_variance(difference: FloatArray, *table: FloatArray) -> FloatArray:
     """Return the variance at the most likely proportions with this difference."""
     p_a, q_a, p_b, q_b = _restricted_rates(difference, *table)
-    return p_a * q_a / table[1] + p_b * q_b / table[3]
+    variance: FloatArray = p_a * q_a / table[1] + p_b * q_b / table[3]
+    return variance
 
 
 def _restricted_rates(difference: FloatArray, *table: FloatArray) -> FloatArray:
@@ -226,7 +227,8 @@ def set_tails(
     The p-values are the larger ones of Kosinski's statistic with and without half a true and half a
     false positive more in each region, and of the normal and the gamma approximation. Without
     shared candidates, the plain statistic is the score test of two proportions, also for other
-    differences than 0, with the most likely proportions that have this difference.
+    differences than 0, with the most likely proportions that have this difference. The p-values are
+    1 if a set is empty.
     """
     counts = np.stack(broadcast_floats(*tp, *size, difference))
     greater, less = np.zeros((2, *counts.shape[1:]))
@@ -245,7 +247,8 @@ def set_tails(
             lean = third / variance**1.5
         greater = np.fmax(greater, _skewed_tail(z, lean))
         less = np.fmax(less, _skewed_tail(-z, -lean))
-    return greater, less
+    empty = np.isnan(z)
+    return np.where(empty, 1.0, greater), np.where(empty, 1.0, less)
 
 
 def _skewed_tail(z: FloatArray, lean: FloatArray) -> FloatArray:

@@ -181,7 +181,7 @@ def mcnemar_test(
     in Fisher's test.
     """
     tp_a, n_a, tp_b, n_b = broadcast_floats(tp_a, n_a, tp_b, n_b)
-    right_a, total = tp_a + (n_b - tp_b), n_a + n_b
+    total, right_a = n_a + n_b, tp_a + (n_b - tp_b)
     other = total - right_a
     right = {"greater": right_a, "less": other}.get(alternative, np.maximum(right_a, other))
     sides = 1.0 + (alternative == "two-sided")

@@ -226,12 +226,6 @@ def test_recall_of_sets_is_among_the_candidates_that_both_score(four_measures):
         assert row[f"recall_{side}"] == pytest.approx(accepted.sum() / both["gold"].sum())
 
 
-def test_the_committed_simulation_of_sets():
-    table = pd.read_csv(REFERENCE / "sets.csv")
-    assert table["coverage"].min() > 0.93
-    assert table["size"].max() < 0.06
-
-
 # ---------------------------------------------------------------- Predictive values and error rates
 
 # Weiner et al. (1979), the data of Leisenring, Alonzo and Pepe (2000): exercise test and chest pain

@@ -180,6 +180,14 @@ def test_large_sets_that_share_nothing_are_two_proportions(difference):
     assert one_or_two_sided(*found, "two-sided") >= p
 
 
+def test_the_interval_of_nested_sets_agrees_with_the_test_at_high_levels():
+    """All that only a accepts is true: the test rejects 0, but not some differences below it."""
+    table = np.array([[10, 40, 0, 16, 40, 0]]).T
+    greater, _ = set_tails(table[:3], table[3:])
+    assert greater < 0.0005 < set_tails(table[:3], table[3:], -0.05)[0]
+    assert set_difference(*table, level=0.999)[0] >= 0.0
+
+
 def test_of_sets_that_differ_in_nothing_nothing_is_known():
     assert_allclose(set_difference(*np.array([[3, 0, 0, 5, 0, 0]]).T, level=0.95), 0.0)
     assert_array_equal(set_tails((3, 0, 0), (5, 0, 0)), [0.5, 0.5])
@@ -187,6 +195,7 @@ def test_of_sets_that_differ_in_nothing_nothing_is_known():
     assert_array_equal(set_tails((0, 1000, 1), (0, 1000, 1))[0] >= 0.5, True)
     empty = set_difference(*np.array([[0, 0, 3, 0, 0, 7]]).T, level=0.95)
     assert_array_equal(empty, np.full((2, 1), np.nan))
+    assert_array_equal(set_tails((0, 0, 3), (0, 0, 7)), [1.0, 1.0])
 
 
 @given(
