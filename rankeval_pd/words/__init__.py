@@ -63,7 +63,8 @@ def in_words(tables: Tables, *, methods: bool = False) -> str:
     >>> print(rankeval_pd.in_words(compared, methods=True))
     The table was made with `compare` of rankeval_pd 0.1.0 at n = 100. Differences were tested
     with Fisher's exact test. The tests were two-sided and unadjusted, with a significance level
-    of 5%. Score intervals have a confidence level of 95%.
+    of 5%. Score and normal intervals for fixed thresholds and n-best lists (the wider limits)
+    have a confidence level of 95%.
     """
     check_flag("methods", methods)
     texts = []

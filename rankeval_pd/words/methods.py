@@ -12,6 +12,7 @@ from rankeval_pd.words.numbers import percent_of, sizes_text
 from rankeval_pd.words.vocabulary import (
     DRAWN,
     HANDLED,
+    TARGETS,
     TESTED,
     TESTS,
     Attrs,
@@ -36,17 +37,19 @@ def methods_section(frame: pd.DataFrame, attrs: Attrs) -> str:
 
 
 #: columns that show the result of a test
-_SHOWN = ("p_value", "p_adjusted", "p_max", "rank_low", "significant", "better")
+_SHOWN = ("p_value", "p_adjusted", "p_max", "rank_low", "significant", "better", "p_dispersion")
 
 
 def _tests(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
     """Describe the tests, their family and their level."""
     if "test" in attrs and known(frame, _SHOWN):
-        test = TESTS.get(attrs["test"], attrs["test"])
-        if attrs["test"] in DRAWN and not attrs.get("n_resamples"):
-            test += ", computed exactly"
-        yield f"{TESTED.get(attrs['method'], 'Differences were tested with')} {test}."
+        exactly = ", computed exactly" * (not attrs.get("n_resamples"))
+        tests = [TESTS[name] + exactly * (name in DRAWN) for name in attrs["test"].split(", ")]
+        what = TESTED.get(attrs["method"], "Differences were tested with")
+        yield f"{what} {' or '.join(tests)}."
         side = attrs.get("alternative", "two-sided")
+        if attrs["method"] in ("random_test", "repetition"):
+            side = "more"
         if side != "two-sided":
             side = f"one-sided ({side})"
         how = adjustment(attrs) or "unadjusted"
@@ -61,10 +64,9 @@ def _intervals(attrs: Attrs) -> Iterator[str]:
     """Describe the intervals and their level."""
     if "interval" in attrs and "level" in attrs:
         name = f"{intervals_of(attrs)} intervals".lstrip()
-        target = ""
-        if attrs.get("target") == "region":
-            target = " for lists with a fixed threshold"
-        yield f"{name[0].upper()}{name[1:]}{target} have a confidence level of {level_of(attrs)}."
+        if not attrs.get("average"):
+            name = f"{name} {TARGETS.get(str(attrs.get('target')), '')}".rstrip()
+        yield f"{name[0].upper()}{name[1:]} have a confidence level of {level_of(attrs)}."
 
 
 def _draws(attrs: Attrs) -> Iterator[str]:

@@ -50,7 +50,7 @@ choose_threshold
 repetition
     Over {n_samples} samples, {measure} accepts {n_mean} candidates on average with a precision of
     {precision}. The standard deviation between samples is {sd_observed}, compared with an expected
-    {sd_expected} (φ = {phi}, {p_dispersion}).
+    {sd_expected} (φ = {phi}, intra-sample correlation {icc}, one-sided {p_dispersion}).
 enrichment
     The top {share} of {measure} ({n} candidates) contain {tp} true positives, {lift} times as many
     as expected by chance ({ci}).
@@ -75,9 +75,12 @@ needed_candidates
 tie_sensitivity
     At n = {n}, the p-value for {measure_a} against {measure_b} over random orders of equal scores
     lies between {p_min} and {p_max} (median {p_median}).
+gain_threshold: threshold_all_pairs
+    The requested quantile of the {n_pairs} gains with {side} p-values in the window is {threshold}
+    ({ci}), and the threshold from all pairs is {threshold_all_pairs}.
 gain_threshold
-    The requested quantile of the {n_pairs} gains with one-sided p-values in the window is
-    {threshold} ({ci}).
+    The requested quantile of the {n_pairs} gains with {side} p-values in the window is {threshold}
+    ({ci}).
 calibration population_calibration
     Of {n_pairs} pairs with one-sided p between {p_low} and {p_high}, {agreement} keep the sign of
     the gain ({ci}; {expected_agreement} expected).
@@ -210,9 +213,12 @@ def _row(row: Row, units: Mapping[Any, Unit], sentence: str, attrs: Attrs) -> st
             texts["ci"] = f"simultaneous {level_of(attrs)} band {shown}"
     if attrs["method"] == "compare_accuracies":
         texts["verdict"] = _bounded(row, alpha_of(attrs))
-    texts |= {"noun": called(attrs)[0], "level": level_of(attrs)}
+    side = {"greater": "one-sided"}.get(str(attrs.get("alternative")), "two-sided")
+    texts |= {"noun": called(attrs)[0], "level": level_of(attrs), "side": side}
     texts["aim"] = _AIMS.get(attrs.get("aim"), attrs.get("aim", "requested rate"))
     end = " The list ends inside a tie." * bool(row.get("tied"))
+    if row.get("threshold_high") == math.inf:
+        end = " With so few, it tends to be too low: report the threshold from all pairs."
     if "n_accepted" in row and texts.get("threshold") == _NONE:
         return f"No threshold for {row['measure']} reaches the requested value."
     if sentence:

@@ -38,7 +38,9 @@ TESTS = {
     "midp": "the mid-p version of Fisher's test",
     "mcnemar": "McNemar's test",
     "score": "the score test",
-    "kosinski": "Kosinski's weighted generalized score test",
+    "kosinski": (
+        "Kosinski's weighted generalized score test, with half counts and an allowance for skewness"
+    ),
     "stratified": "the exact Cochran–Mantel–Haenszel test",
     "cluster": "a cluster-robust t test",
     "groups": "Student's t test over the groups",
@@ -46,9 +48,12 @@ TESTS = {
     "welch": "Welch's t test",
     "delong": "DeLong's test",
     "hypergeometric": "hypergeometric tests",
+    "pearson": "Pearson's chi-squared test given the total of true positives",
     "swaps": "random swaps of the candidates that are in only one of the two lists",
     "permutation": "approximate randomization",
-    "exact": "McNemar's exact test (unconditional for up to 200 items)",
+    "unconditional": "an unconditional exact test of the items that only one system gets right",
+    "hall": "random signs of the paired differences, with Hall's correction for skewness",
+    "proportions": "the distribution of a difference between two dependent proportions",
     "wilcoxon": (
         "Wilcoxon's signed-rank test, with Hodges–Lehmann estimates and limits for the gains"
     ),
@@ -60,12 +65,13 @@ TESTS = {
     "seeds": "a t test with separate variances for items and training seeds (Welch and Cochran)",
 }
 
-DRAWN = "permutation wild recentred strict zero".split()  # exact laws if nothing was drawn
+DRAWN = "permutation wild hall recentred strict zero".split()  # exact laws if nothing was drawn
 
 #: what was tested by methods that do not test differences
 TESTED = {
     "area": "Areas were tested against one half with",
     "random_test": "True-positive counts were tested against a random ranking using",
+    "repetition": "Variation between samples was tested with",
 }
 
 #: roles in a record, and a sentence about the value, or a sentence for each value
@@ -112,6 +118,8 @@ INTERVALS = {
     "newcombe": "Newcombe",
     "delong": "DeLong",
     "wild": "wild bootstrap",
+    "gaffke": "Gaffke",
+    "hall": "Hall",
     "percentile": "percentile bootstrap",
     "basic": "basic bootstrap",
     "tango": "Tango",
@@ -124,6 +132,13 @@ INTERVALS = {
     "cluster": "cluster-robust",
     "jackknife": "jackknife",
     "systems": "system bootstrap",
+}
+
+#: what the intervals of n-best lists cover
+TARGETS = {
+    "region": "for fixed thresholds",
+    "nbest": "for n-best lists",
+    "both": "for fixed thresholds and n-best lists (the wider limits)",
 }
 
 NOUNS = {
