@@ -65,6 +65,8 @@ def calls() -> list[tuple[str, dict[str, Any]]]:
         found.append((name, {}))
         for option, values in SAID.items():
             for value in values:
+                if (name, option) == ("summary", "alpha"):  # it is for metrics of queries
+                    continue
                 if option in parameters(name) or option in ("groups", "missing", "ties"):
                     found.append((name, {option: value}))
     return found

@@ -497,7 +497,8 @@ def _rank_table(
     if means:
         check_means(data, swapped=how.swapped)
     attrs = {name: getattr(how, name) for name in ("kind", "adjust", "level")}
-    attrs |= {"intervals": "simultaneous", "quantity": "precision", "test": _test_of(how, chosen)}
+    attrs |= {"intervals": "simultaneous", "quantity": "precision", "interval": "clopper-pearson"}
+    attrs["test"] = _test_of(how, chosen)
     if how.kind is not None:
         attrs |= {"quantity": "area", "interval": INTERVAL_OF[how.kind]}
     elif chosen.groups is not None:

@@ -73,7 +73,7 @@ def _verdict(part: pd.DataFrame, name: str, where: Row, attrs: Attrs) -> Iterato
         interval += f" {unit.limits(best['ci_low'], best['ci_high'])}"
     elif "ci_low" in part:
         interval = f"no {level_of(attrs)} interval"
-    if len(part) == 1:
+    if len(part) + len(unknown) == 1:
         yield capitalized(f"{place}the {noun} of {best[name]}{at} is {shown} ({interval}).")
         return
     if interval:
