@@ -447,12 +447,21 @@ def _caption(
     for name, items in (("n_items", "items"), ("n_queries", "queries")):
         if name in attrs:
             text += f" on {attrs[name]:,} {items}"
+    if "n_items_low" in attrs:
+        text += f" (at least {attrs['n_items_low']:,} for each {vocabulary.noun_of(attrs)})"
     if limits:
         against = "difference" in frame and not lettered
         kind = vocabulary.intervals_of(attrs, gaps=gaps or against)
         side = "one-sided " * (attrs.get("alternative", "two-sided") != "two-sided")
         text += f", with {side}{vocabulary.level_of(attrs)} {kind} intervals".replace("  ", " ")
         text += " of the differences" * (against and not gaps)
+    if "average" in attrs and "strata" not in attrs:
+        over = vocabulary.listed_of(attrs, "by") or "query"
+        text += f"; {attrs['average']} average over {over}"
+    elif "strata" in attrs:
+        text += f"; {attrs['average']} average over strata ({attrs['strata']})"
+    if "groups" in attrs:
+        text += f"; clustered by {vocabulary.listed_of(attrs, 'groups')}"
     tested = lettered or bool(vocabulary.known(frame, ("p_value", "p_adjusted")))
     if tested and len(frame) > 1 and attrs.get("family") != "1 pair":
         text += f"; tests {vocabulary.adjustment(attrs) or 'unadjusted'}"

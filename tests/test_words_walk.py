@@ -17,7 +17,7 @@ import xarray as xr
 from rankeval_pd import in_words, paper_table
 from rankeval_pd.options import can
 from rankeval_pd.words.vocabulary import TESTS
-from tests.walks import METHODS, QUESTIONS, answered, parameters
+from tests.walks import MEASURES, METHODS, QUESTIONS, RANKING, answered, parameters
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 
@@ -161,6 +161,33 @@ def test_tables_are_told_together_and_side_by_side():
         in_words("area")
     with pytest.raises(ValueError, match="same kind of rows"):
         paper_table([first, answered("compare_area")])
+
+
+def test_the_number_of_items_is_that_of_items_with_scores():
+    """Captions said "on 1,002 items" although 475 had no score at all."""
+    scores = pd.DataFrame(np.random.default_rng(0).normal(3, 1, (100, 3)), columns=list("abc"))
+    scores.iloc[:40] = np.nan
+    scores.iloc[40:60, 1] = np.nan
+    for method in ("paired_bootstrap", "system_ranks"):
+        table = getattr(scores.rankeval(missing="ratio"), method)()
+        assert (table.attrs["n_items"], table.attrs["n_items_low"]) == (60, 40)
+        caption = paper_table(table).attrs["caption"]
+        assert "on 60 items (at least 40 for each system)" in caption
+    means = scores.mean()
+    shown = table.set_index("system")["value"]
+    assert shown.to_dict() == pytest.approx(means.to_dict())
+
+
+def test_a_run_is_a_run_and_a_model_what_the_user_says():
+    frame = RANKING.assign(ident=range(len(RANKING)))
+    table = frame.rankeval(by="query", gold="gold", measures=MEASURES).summary(["P@3"])
+    assert table.attrs["noun"] == "run"
+    table = answered("measure_ranks")
+    assert table.attrs["noun"] == "measure"
+    many = pd.concat([table.assign(measure=table["measure"] + str(k)) for k in range(9)])
+    many.attrs = {**table.attrs, "noun": "model"}
+    assert "models" in in_words(many)
+    assert "measures" not in in_words(many)
 
 
 def test_groups_can_be_rows():

@@ -533,6 +533,9 @@ class ItemTable(NamedTuple):
 
     def items(self, member: IntArray) -> Items:
         """Check and return the items of one group."""
+        if self.beside.roles.missing == "ratio":  # items that no system has scored are no items
+            lacking = np.isnan(self.statistics[..., member, :]).any(axis=-1)
+            member = member[~lacking.reshape(-1, member.size).all(axis=0)]
         values, labels = self.statistics[..., member, :], self.labels[member]
         metric, systems, seeds = self.metric, self.systems, self.beside.seeds
         if len(labels) < 2:

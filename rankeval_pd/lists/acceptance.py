@@ -597,7 +597,7 @@ def choose_threshold(
         partial(_rows_of_choices, wanted=wanted, level=level, aim=aim),
         names,
         can(choose_threshold),
-        attrs={"precision": precision, "recall": recall, "level": level},
+        attrs={"aim": aim, "precision": precision, "recall": recall, "level": level},
     )
 
 

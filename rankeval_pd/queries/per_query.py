@@ -541,7 +541,7 @@ def query_summary(
     most = {name: int(facts[name].max()) for name in ("n_lacking", "n_undefined", "n_tied")}
     depth, shares = facts["depth"], facts.loc[facts["cutoff"] > 0, "judged"]
     noted: dict[Any, Any] = {**result.attrs, **most}
-    noted |= {"depth_low": int(depth.min()), "depth_high": int(depth.max())}
+    noted |= {"noun": "run", "depth_low": int(depth.min()), "depth_high": int(depth.max())}
     if shares.notna().any():
         noted |= {"judged_low": float(shares.min()), "judged_high": float(shares.max())}
     result = pd.concat([result, facts], axis=1)

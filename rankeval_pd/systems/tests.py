@@ -74,6 +74,7 @@ class GroupFacts(NamedTuple):
     """Describe the items and the tests of one group."""
 
     n_items: int
+    n_items_low: int  #: items that the system with the fewest scores has
     n_drawn: int  #: items, or clusters
     n_resamples: int
     test: str  #: name of the test with this event
@@ -152,10 +153,14 @@ class TestPlan:
         n_strata = 0
         if isinstance(items, Items) and items.strata is not None:
             n_strata = int(items.strata.max()) + 1
+        scored = items.n_items
+        if isinstance(items, Items) and self.roles.get("missing") == "ratio":
+            scored = int((items.statistics[..., -1] > 0.0).sum(axis=1).min())
         by_item = items.n_groups > 0 and self.roles.get("weight") != "group"
         known = rows["gain"] if "gain" in rows else rows["value"]
         return GroupFacts(
             n_items=items.n_items,
+            n_items_low=scored,
             n_drawn=items.n_drawn,
             n_resamples=drawn.n_resamples,
             test=self._test_of(own, items),
@@ -213,6 +218,8 @@ class TestPlan:
         attrs["n_items"] = None  # each row shows the number for its group
         if len({*every.n_items}) == 1:
             attrs["n_items"] = every.n_items[0]
+            if min(every.n_items_low) < every.n_items[0]:
+                attrs["n_items_low"] = min(every.n_items_low)
         if self.roles.get("groups") is not None and len({*every.n_drawn}) == 1:
             attrs["n_groups"] = every.n_drawn[0]
         if every.n_seeds[-1]:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import pandas as pd
 
 from rankeval_pd.errors import check_attrs
-from rankeval_pd.tables import listed_in
 from rankeval_pd.words.numbers import percent_of, sizes_text
 from rankeval_pd.words.vocabulary import (
     DRAWN,
@@ -22,6 +21,7 @@ from rankeval_pd.words.vocabulary import (
     intervals_of,
     known,
     level_of,
+    listed_of,
 )
 
 
@@ -83,13 +83,13 @@ def _draws(attrs: Attrs) -> Iterator[str]:
 def _data(attrs: Attrs) -> Iterator[str]:
     """Describe how groups, strata, ties and missing scores were treated."""
     if attrs.get("average") and "strata" not in attrs:
-        over = " and ".join(map(str, listed_in(attrs, "by"))) or "query"
+        over = listed_of(attrs, "by") or "query"
         yield f"The {called(attrs)[0]} is the {attrs['average']} average over {over}."
     for role, texts in HANDLED.items():
         value = attrs.get(role)
         if value is None:
             continue
         if isinstance(texts, str):
-            yield texts.format(" or ".join(map(str, listed_in(attrs, role))), **attrs)
+            yield texts.format(listed_of(attrs, role), **attrs)
         elif value in texts:
             yield texts[value]

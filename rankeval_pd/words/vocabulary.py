@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from rankeval_pd.stats import WRITTEN
+from rankeval_pd.tables import listed_in
 from rankeval_pd.words.numbers import join, percent_of
 
 Attrs = Mapping[Any, Any]
@@ -184,6 +185,11 @@ def called(attrs: Attrs) -> tuple[str, bool]:
 def noun_of(attrs: Attrs) -> str:
     """Return what a record calls the things that are ranked: measure, system or run."""
     return str(attrs.get("noun", "measure"))
+
+
+def listed_of(attrs: Attrs, role: str) -> str:
+    """Return the column, or the columns, of a role in a record, or ""."""
+    return " and ".join(map(str, listed_in(attrs, role)))
 
 
 def least_p(attrs: Attrs) -> float:
