@@ -105,10 +105,10 @@ def test_a_baseline_in_words(candidates):
             f"{100 * row[f'difference_{x}']:.1f}".replace("-", "−") for x in ("low", "high")
         )
         gap = f"{100 * row['difference']:.1f}"
-        told = f"{row['measure']} does not differ significantly from f: it is {gap} points higher"
-        if row["p_adjusted"] <= 0.05:
-            told = f"{row['measure']} is significantly higher than f, by {gap} points"
-        assert told in text
+        told = f"the precision is {gap} points higher for {row['measure']} than for f ("
+        assert told.capitalize().replace("g_2", "G_2").replace("x2", "X2") in text
+        end = text[text.index(f"for {row['measure']} than") :].partition("level.")[0]
+        assert ("difference is significant" in end) == (row["p_adjusted"] <= 0.05)
         assert f"95% interval {low} to {high} points" in text
 
 
@@ -213,7 +213,7 @@ def test_a_loss_is_higher_where_less_is_better():
     df = pd.DataFrame({"Q0": rng.normal(1.0, 0.2, 60), "Q1": rng.normal(0.5, 0.2, 60)})
     told = in_words(df.rankeval(metric="mean", higher_is_better=False).summary(baseline="Q0"))
     assert "Q1 has the lowest mean score" in told
-    assert "Q1 is significantly lower than Q0, by" in told
+    assert "lower for Q1 than for Q0 (" in told
 
 
 def test_methods_name_the_test_the_family_and_the_seed(candidates):

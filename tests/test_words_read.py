@@ -241,7 +241,7 @@ def check_verdict(part: pd.DataFrame, told: list[str], table: pd.DataFrame) -> N
     decisive = next((rows[x] for x in ("p_adjusted", "p_value") if x in rows), None)
     mentioned: set[str] = set()
     for one in rest:
-        if not CLAIMS.search(one) and "not tested" not in one:
+        if not CLAIMS.search(one) and not re.search("not tested|than for|have the same", one):
             continue
         if m := re.match(r"(?:It|They) (?:does|do) not differ significantly from (.+?)[.(]", one):
             for x in named(m[1]):
@@ -260,13 +260,16 @@ def check_verdict(part: pd.DataFrame, told: list[str], table: pd.DataFrame) -> N
             assert rows["better_than_chance"].all(), told
         elif m := re.match(r"The lists? of (.+?) ends? inside a tie", one):
             assert named(m[1]) == {*rows.index[rows["tied"] > 0]} or "others" in m[1], told
-        elif m := re.match(r"(Q\d) is significantly (higher|lower) than (Q\d), by", one):
-            row = rows.loc[m[1]]
-            assert decisive[m[1]] <= alpha * (1 + 1e-9), told
-            assert ((row["difference"] > 0) != lower) == (m[2] == "higher"), told
-            assert m[3] == base if base else m[3] in best, told
-        elif m := re.match(r"(Q\d) does not differ significantly from (Q\d):", one):
-            assert decisive[m[1]] > alpha * (1 - 1e-9), told
+        elif m := re.match(r"The .+? (higher|lower) for (Q\d) than for (Q\d) \(", one):
+            other = m[3] if m[2] == base else m[2]
+            assert base in (m[2], m[3]), told
+            assert (rows.loc[other, "difference"] > 0) == (other == m[2]), told
+            assert lower == (m[1] == "lower"), told
+            sign = decisive[other]
+        elif m := re.match(r"(Q\d) and (Q\d) have the same ", one):
+            sign = decisive[m[2] if m[1] == base else m[1]]
+        elif re.match(r"The difference is (not )?significant at the", one):
+            assert ("not significant" in one) == (sign > alpha * (1 + 1e-9)), told
         elif m := re.match(r"(?:It was|They were) not tested against (.+?)\.", one):
             for x in named(m[1]):
                 assert not tested[x], (told, part.T)

@@ -10,7 +10,6 @@ import pandas as pd
 
 from rankeval_pd.stats import rejects
 from rankeval_pd.words.numbers import Unit, agree, capitalized, column_unit, p_text, percent_of
-from rankeval_pd.words.verdicts import WIDER, p_of
 from rankeval_pd.words.vocabulary import (
     MOST,
     P_VALUES,
@@ -21,6 +20,7 @@ from rankeval_pd.words.vocabulary import (
     called,
     first_of,
     is_lower_better,
+    least_p,
     level_of,
 )
 
@@ -44,6 +44,14 @@ def margin_words(row: Mapping[Any, Any], a: Any, b: Any, *, percent: bool, attrs
     return f" {claim} with a margin of {within} ({p_text(row[name], alpha=alpha)})."
 
 
+WIDER = "The interval contains 0 because the interval is more conservative than the test."
+
+
+def p_of(p: float, attrs: Attrs) -> str:
+    """Return a p-value of a table, with the bound that its draws set."""
+    return p_text(p, least=least_p(attrs), alpha=alpha_of(attrs))
+
+
 _GAPS = ("difference", "gain")
 
 
@@ -53,7 +61,7 @@ def comparison_sentences(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
     how = adjustment(attrs) or "unadjusted" * (len(frame) > 1 and p == "p_value")
     low = first_of(frame, ("ci_low", "band_low"))
     unit = column_unit(frame, gap, low, percent=called(attrs)[1])
-    if len(frame) <= MOST:
+    if len(frame) <= MOST or frame[gap].isna().all():
         for row in frame.to_dict("records"):
             yield _compared(row, how, unit, attrs)
             if how == adjustment(attrs):

@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.stats import rejects
+from rankeval_pd.words.comparisons import comparison_sentences
 from rankeval_pd.words.numbers import (
-    Unit,
     agree,
     capitalized,
     column_unit,
     join,
     letter_sets,
-    p_text,
 )
 from rankeval_pd.words.vocabulary import (
-    MOST,
     P_VALUES,
     Attrs,
     Row,
     adjustment,
-    alpha_of,
     called,
     extreme_of,
     first_of,
     is_lower_better,
-    least_p,
     level_of,
     noun_of,
 )
@@ -84,7 +78,7 @@ def _verdict(part: pd.DataFrame, name: str, where: Row, attrs: Attrs) -> Iterato
     if "letters" in part and len(others):
         yield from _rank_sentences(first, others, name, attrs)
     if "difference" in part and "baseline" in attrs:
-        yield from _differences(part, name, unit, attrs)
+        yield from _differences(part, name, {**attrs, **where})
     if "better_than_chance" in part:
         lacking = part.loc[~part["better_than_chance"].astype(bool), name]
         if len(lacking):
@@ -147,49 +141,11 @@ def _rank_sentences(
         yield f"{they} {were} not tested against {join(others[name][untested], 'or', noun=many)}."
 
 
-def _differences(part: pd.DataFrame, name: str, unit: Unit, attrs: Attrs) -> Iterator[str]:
-    """Write the differences from the baseline."""
-    base, how, lower = attrs["baseline"], adjustment(attrs), is_lower_better(attrs)
-    said = f"; {how}" * bool(how)
-    p_name = first_of(part, P_VALUES)
-    compared = part[part["difference"].notna() & (part[name] != base)]
-    if len(compared) > MOST and p_name:
-        compared = compared[compared[p_name].notna()]
-        sure = compared[rejects(compared[p_name], alpha_of(attrs))]
-        up = int(((sure["difference"] > 0.0) != lower).sum())
-        yield (
-            f"Of {len(compared)} {noun_of(attrs)}s, {up} are significantly higher than {base} and"
-            f" {len(sure) - up} significantly lower ({how or 'unadjusted'})."
-        )
-        compared, said = compared.iloc[:1], ""
-    for row in compared.iloc[:MOST].to_dict("records"):
-        gap, p = row["difference"], row.get(p_name, math.nan)
-        ends = [row.get(x, math.nan) for x in ("difference_low", "difference_high")]
-        if gap < 0.0:
-            ends = [-ends[1], -ends[0]]
-        by, side = unit.gap(gap), {True: "higher", False: "lower"}[(gap > 0.0) != lower]
-        evidence = []
-        if not math.isnan(sum(ends)):
-            evidence.append(f"{level_of(attrs)} interval {unit.gaps(*ends)}")
-        if p_name:
-            evidence.append("adjusted " * bool(how) + p_of(p, attrs))
-        beside = f"({', '.join(evidence)}{said})" * bool(evidence)
-        said = ""
-        if rejects(p, alpha_of(attrs)):
-            yield f"{row[name]} is significantly {side} than {base}, by {by} {beside}."
-            if ends[0] <= 0.0 <= ends[1]:
-                yield WIDER
-        elif math.isnan(p):
-            it = f"is {by} {side} than" if gap else "equals"
-            yield f"{row[name]} {it} {base} {beside}".rstrip() + "."
-        else:
-            it = f"it is {by} {side}" if gap else "the difference is 0"
-            yield f"{row[name]} does not differ significantly from {base}: {it} {beside}."
-
-
-WIDER = "The interval contains 0 because the interval is more conservative than the test."
-
-
-def p_of(p: float, attrs: Attrs) -> str:
-    """Return a p-value of a table, with the bound that its draws set."""
-    return p_text(p, least=least_p(attrs), alpha=alpha_of(attrs))
+def _differences(part: pd.DataFrame, name: str, attrs: Attrs) -> Iterator[str]:
+    """Write the differences from the baseline, as comparisons with it."""
+    limits = {f"difference_{end}": f"ci_{end}" for end in ("low", "high")}
+    own = ["difference", *limits, *P_VALUES]
+    rows = part[[name, *(x for x in own if x in part)]].rename(columns={name: "system_a", **limits})
+    rows.insert(1, "system_b", attrs["baseline"])
+    compared = rows["difference"].notna() & (rows["system_a"] != attrs["baseline"])
+    yield from comparison_sentences(rows[compared], attrs)
