@@ -80,7 +80,9 @@ def test_with_a_baseline_each_difference_from_it_is_said():
     noted(table, "summary", baseline="b", kind="ap", level=0.95, alpha=0.05)
     told = in_words(table)
     assert "is 0.30 higher for b than for c (95% interval 0.10 to 0.50; p = 0.050; un" in told
-    assert "is 0.10 higher for a than for b (95% interval −0.10 to 0.30; p = 0.40; unadjusted)" in told
+    assert (
+        "is 0.10 higher for a than for b (95% interval −0.10 to 0.30; p = 0.40; unadjusted)" in told
+    )
     del table["p_value"]
     told = in_words(table)
     assert "is 0.10 higher for a than for b (95% interval −0.10 to 0.30)." in told

@@ -260,7 +260,7 @@ def check_verdict(part: pd.DataFrame, told: list[str], table: pd.DataFrame) -> N
             assert rows["better_than_chance"].all(), told
         elif m := re.match(r"The lists? of (.+?) ends? inside a tie", one):
             assert named(m[1]) == {*rows.index[rows["tied"] > 0]} or "others" in m[1], told
-        elif m := re.match(r"The .+? (higher|lower) for (Q\d) than for (Q\d) \(", one):
+        elif m := re.match(r"The .+? (higher|lower) for (Q\d) than for (Q\d)\b", one):
             other = m[3] if m[2] == base else m[2]
             assert base in (m[2], m[3]), told
             assert (rows.loc[other, "difference"] > 0) == (other == m[2]), told
