@@ -265,11 +265,11 @@ def check_verdict(part: pd.DataFrame, told: list[str], table: pd.DataFrame) -> N
             assert base in (m[2], m[3]), told
             assert (rows.loc[other, "difference"] > 0) == (other == m[2]), told
             assert lower == (m[1] == "lower"), told
-            sign = None if decisive is None else decisive[other]
+            compared = other
         elif m := re.match(r"(Q\d) and (Q\d) have the same ", one):
-            sign = decisive[m[2] if m[1] == base else m[1]]
+            compared = m[2] if m[1] == base else m[1]
         elif re.match(r"The difference is (not )?significant at the", one):
-            assert ("not significant" in one) == (sign > alpha * (1 + 1e-9)), told
+            assert ("not significant" in one) == (decisive[compared] > alpha * (1 + 1e-9)), told
         elif m := re.match(r"(?:It was|They were) not tested against (.+?)\.", one):
             for x in named(m[1]):
                 assert not tested[x], (told, part.T)
