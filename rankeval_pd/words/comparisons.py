@@ -61,14 +61,14 @@ def comparison_sentences(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
     how = adjustment(attrs) or "unadjusted" * (len(frame) > 1 and p == "p_value")
     low = first_of(frame, ("ci_low", "band_low"))
     unit = column_unit(frame, gap, low, percent=called(attrs)[1])
-    if len(frame) <= MOST or frame[gap].isna().all():
+    if len(frame) <= MOST:
         for row in frame.to_dict("records"):
             yield _compared(row, how, unit, attrs)
             if how == adjustment(attrs):
                 how = ""
         return
     if not p:
-        largest = frame.loc[frame[gap].abs().idxmax()].to_dict()
+        largest = frame.iloc[int(frame[gap].abs().fillna(-1.0).to_numpy().argmax())].to_dict()
         yield f"The largest of {len(frame):,} differences: {_compared(largest, how, unit, attrs)}"
         return
     # the number of significant comparisons, and the largest difference
