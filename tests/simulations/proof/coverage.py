@@ -72,7 +72,8 @@ def _said(setting):
     """Return a setting as words: what is text speaks for itself."""
     return ", ".join(
         str(value) if name in TEXTS else f"{name.replace('_', ' ')} {value}"
-        for name, value in setting.items() if pd.notna(value)
+        for name, value in setting.items()
+        if pd.notna(value)
     )
 
 
