@@ -231,9 +231,12 @@ def tests_of_pair(
     candidates: doors.Candidates, a: Hashable, b: Hashable, kind: str, level: float
 ) -> Rows:
     """Return one row per group: the test of two areas, among the candidates that both rank."""
-    alone = {"adjust": None, "alternative": "two-sided", "alpha": 1.0 - level, "level": level}
-    how = AreaOptions(kind=kind, test="t", **alone)
-    kernel = {"roc": partial(roc_gap, test=how.test), "ap": precision_gap}[kind]
+    how = AreaOptions(
+        kind=kind, test="t", level=level, alternative="two-sided", alpha=1.0 - level, adjust=None
+    )
+    kernel: PairOfRankings = precision_gap
+    if kind == "roc":
+        kernel = partial(roc_gap, test="t")
     return _compared_areas(candidates, None, a=a, b=b, kernel=kernel, how=how)[0]
 
 
