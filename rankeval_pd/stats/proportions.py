@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
-from rankeval_pd.stats import distributions
 from rankeval_pd.stats._types import (
     AnyArray,
     FloatArray,
