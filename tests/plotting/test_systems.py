@@ -139,7 +139,6 @@ def test_the_matrix_of_pairs(seven, adjust):
     assert f"if p ≤ 0.05, {words}; pale gray: not significant at 5%" in caption(ax)
 
 
-@pytest.mark.filterwarnings("ignore:target=.region:rankeval_pd.RankevalWarning")
 def test_pairs_of_measures_are_those_behind_the_ranks():
     df = candidates().rename(columns={"_z": "z", "$MI^3$": "MI"})
     ranks = df.rankeval.measure_ranks(40).set_index("measure")

@@ -316,14 +316,14 @@ def test_calibration_keeps_the_direction_of_the_pairs():
 
 def test_calibration_keeps_the_metric_of_the_pairs():
     here, there = systems(6, count=10), systems(7, count=10)
-    found = here.rankeval.paired_bootstrap(metric="sum").rankeval.calibration(there)
-    wanted = here.rankeval.paired_bootstrap().rankeval.calibration(there)
+    found = here.rankeval.paired_permutation(metric="sum").rankeval.calibration(there)
+    wanted = here.rankeval.paired_permutation().rankeval.calibration(there)
     pd.testing.assert_frame_equal(found, wanted)
 
     def mean(S):
         return S[..., 0]
 
-    lost = here.rankeval.paired_bootstrap()
+    lost = here.rankeval.paired_permutation()
     lost.attrs = {}
     for keywords, lacking in (
         ({}, "metric=... and higher_is_better=..."),

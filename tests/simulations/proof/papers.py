@@ -76,12 +76,12 @@ def evert():
     frame = rankeval_pd.datasets.load_krenn_ppv().set_index(["PP", "verb"]).rename(columns=names)
     data = frame.rankeval(gold="is.colloc", measures=["G2", "t", "X2", "f"])
     n = range(100, 2001)
-    table = data.nbest_precision(n)
+    table = data.nbest_precision(n, target="region")
     tp, low, high = (
         table.pivot(index="n", columns="measure", values=v)  # noqa: PD010
         for v in ("tp", "ci_low", "ci_high")
     )
-    at = data.compare("t", "G2", 800).iloc[0]
+    at = data.compare("t", "G2", 800, target="region").iloc[0]
     more = int(at["tp_only_a"] - at["tp_only_b"])
     behind = tp.index[tp["G2"] <= tp["t"]]
     since = int(behind.max()) + 1 if len(behind) else n[0]
