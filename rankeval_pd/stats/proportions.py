@@ -394,10 +394,12 @@ def variation(
     p = np.minimum((found >= own * (1.0 - _EQUAL)) @ weight / total, 1.0)
     p_dispersion, p_distance, p_failures = np.where(np.isnan(own[:, 0]), np.nan, p)
     chi2, distance, failures = own[:, 0]
-    order = np.argsort(found[0])
+    order, freedom = np.argsort(found[0]), n.size - 1.0
     ends = (0.5 - 0.5 * level) * total, (0.5 + 0.5 * level) * total
-    lowest, highest = found[0, order[np.searchsorted(weight[order].cumsum(), ends)]]
-    freedom = n.size - 1.0
+    first, last = found[0, order[np.searchsorted(weight[order].cumsum(), ends)]]
+    # the nearest values beyond which there is at most the share of one tail
+    lowest = found[0][found[0] < first * (1.0 - _EQUAL)].max(initial=0.0)
+    highest = found[0][found[0] > last * (1.0 + _EQUAL)].min(initial=np.inf)
     # the size at which phi is the design effect 1 + (size - 1) icc
     size = (n.sum() - np.square(n).sum() / n.sum()) / freedom
     with silent_division():
