@@ -776,11 +776,17 @@ SEEDED = {
         ("both = own.plus(more)", "both = own"),
         ("min(items.BLOCK, options.n_resamples - number * items.BLOCK)", "items.BLOCK"),
     ],
+    ("systems/studies.py", "systems/studies"): [
+        ("if not limits[1] < np.inf:", "if limits[1] < np.inf:"),
+        ('ci: ThresholdInterval = "systems"', 'ci: ThresholdInterval = "order"'),
+    ],
     ("lists/measure_ranks.py", "lists/measure_ranks lists/acceptance decisions/averages"
      " decisions/verdicts curves/early_retrieval curves/areas judging/annotation"
      " words_by_hand lists/summary"
-     " decisions/ranks::test_what_is_shown_with_a_baseline_is_its_family"): [
+     " decisions/ranks::test_what_is_shown_with_a_baseline_is_its_family"
+     " decisions/ranks::test_letters_are_the_decisions_of_comparisons"): [
         ("adjust_over=over,", "adjust_over='group',"),
+        ("    _test_as_compared(tests, task)\n", ""),
         ("alpha = 1.0 - how.level\n", "alpha = how.level\n"),
         ("return 9_999", "return 999"),
         ("swaps.enough_swaps(pairs, alpha)", "swaps.least_swaps(pairs, alpha)"),
