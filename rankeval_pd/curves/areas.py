@@ -74,8 +74,9 @@ def area(
         areas near 1 and for small classes. For two-valued scores, "newcombe" is Miettinen and
         Nurminen's interval for the difference between two proportions. "delong" is area ± z se, as
         in pROC, and NaN if the standard error is 0. Average precision has its own interval, with
-        Student's t on the logit scale: the outer limits of an interval around the average precision
-        and of one around a version in which no positive contributes to its own precision.
+        Student's t on the logit scale between the least possible value (all negatives first) and 1.
+        Its lower limit also allows for a version in which no positive contributes to its own
+        precision.
     average
         Whether to average over all groups of ``by`` (Dataset: all batch dimensions), which are then
         the sample. "macro" is the mean of the groups' areas. "micro" is the mean over all pairs of
@@ -110,8 +111,7 @@ def area(
     The interval is for the area in the population from which the candidates were sampled. In
     simulations, the coverage of 95% "newcombe" intervals was 0.939 or more if each class had at
     least 5 candidates, but only 0.83 or 0.86 if a class had 2 or 3, and that of DeLong's intervals
-    was between 0.34 and 0.95. The coverage for average precision was 0.938 or more with 2 to 1,000
-    true positives at prevalences of 0.01 to 0.5. Cost: O(N log N).
+    was between 0.34 and 0.95. COVERAGE_AP Cost: O(N log N).
 
     References
     ----------

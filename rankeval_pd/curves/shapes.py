@@ -395,7 +395,8 @@ def roc(
     Notes
     -----
     The limits are Clopper–Pearson limits for an effective number of candidates that matches the
-    variance of the curve, including the variance of the threshold. A simultaneous band is
+    variance of the curve, including the variance of the threshold. Limits for precision combine
+    order statistics of the true positives with limits of a count. A simultaneous band is
     calibrated to the largest deviation over all points. In simulations, 95% bands covered the whole
     curve at least 95% of the time (``tests/simulations/curve_bands.csv``). The cost is O(N log N),
     plus two microseconds per interval.
