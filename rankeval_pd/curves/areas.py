@@ -127,7 +127,7 @@ def area(
     0    good  0.89424  0.815954  0.939748     0.5
     >>> df.rankeval.area("ap", measures="good")
       measure      area    ci_low   ci_high   chance
-    0    good  0.551516  0.374956  0.704546  0.12245
+    0    good  0.551516  0.350536  0.706408  0.12245
     """
     interval = _interval_kind(kind, ci)
     level = check_share("level", level)
@@ -280,7 +280,7 @@ def _columns_of_precision(
     found: early.Influence | early.OutlinePrecision, spread: early.AreaSpread, level: float
 ) -> dict[str, AnyArray]:
     """Return the columns of average precisions."""
-    low, high = early.ap_limits(*early.precision_terms(found, spread), level)
+    low, high = early.ap_limits(*early.precision_terms(found, spread), level=level)
     values = found.value, found.chance, low, high, spread.error, np.nan * found.value
     return dict(zip(AREA_COLUMNS[1:], values, strict=True)) | spread.counted
 
