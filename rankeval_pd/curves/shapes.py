@@ -128,8 +128,8 @@ def _heights_of_one(ranking: Ranking, n: IntArray, listed: BoolArray, curve: Cur
     """Return the limits for one ranking: (2, n)."""
     space, pointwise = curve.space, curve.interval == "pointwise"
     result = np.full((2, n.size), np.nan)
-    lists, at, each = lists_of(ranking, n[listed], curve.ties), np.flatnonzero(listed), curve.level
-    every = lists
+    lists = every = lists_of(ranking, n[listed], curve.ties)
+    at, each = np.flatnonzero(listed), curve.level
     if not pointwise:
         inside = bands.covered(space, lists)
         if not inside.any():
