@@ -70,7 +70,7 @@ def area(
         scores as one block, as in scikit-learn.
     ci
         Kind of interval for the ROC area, by default "newcombe". "newcombe" uses the standard
-        deviation at each possible area, or DeLong's if it is larger. It maintains its coverage for
+        deviation at each possible area, or DeLong's if it is larger. It is meant for
         areas near 1 and for small classes. For two-valued scores, "newcombe" is Miettinen and
         Nurminen's interval for the difference between two proportions. "delong" is area ± z se, as
         in pROC, and NaN if the standard error is 0. Average precision has its own interval, with
@@ -110,8 +110,10 @@ def area(
     -----
     The interval is for the area in the population from which the candidates were sampled. In
     simulations, the coverage of 95% "newcombe" intervals was 0.939 or more if each class had at
-    least 5 candidates, but only 0.83 or 0.86 if a class had 2 or 3, and that of DeLong's intervals
-    was between 0.34 and 0.95. COVERAGE_AP Cost: O(N log N).
+    least 5 candidates, but only 0.833 or 0.86 if a class had 2 or 3, and that of DeLong's intervals
+    was between 0.209 and 0.953. The coverage for average precision was 0.946 or more with 2 to
+    1,000 true positives at prevalences of 0.01 to 0.99, but only 0.903 if positives were the
+    majority and negatives varied twice as much. Cost: O(N log N).
 
     References
     ----------
@@ -455,8 +457,8 @@ def unpaired_area(
     The test uses Student's distribution with Welch's degrees of freedom, or the normal distribution
     if Newcombe's variance is larger. The interval combines the intervals for the two areas by Zou
     and Donner's method and agrees with the test. In simulations with 5 or more true positives, the
-    5% test rejected at most 0.060 of true null hypotheses, and the coverage of 95% intervals was at
-    least 0.93 (``tests/simulations/unpaired.csv``). Cost: O(N log N).
+    5% test rejected at most 0.051 of true null hypotheses, and the coverage of 95% intervals was at
+    least 0.949 (``tests/simulations/unpaired.csv``). Cost: O(N log N).
 
     References
     ----------

@@ -741,7 +741,7 @@ def with_end_pairs(ranking: Ranking) -> Ranking:
         np.concatenate([top, ranking.score, bottom], axis=-1),
         np.concatenate([pair, ranking.gold, pair], axis=-1),
         np.concatenate([here, ranking.present, here], axis=-1),
-        positions=inverse(np.concatenate([first, own, scored + 2 + first], axis=-1)),
+        positions=inverse(np.concatenate([first, own, scored + 2 + first], axis=-1) - 1),
     )
 
 

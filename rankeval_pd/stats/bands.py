@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -234,19 +235,15 @@ class RecallSpread(NamedTuple):
     variance: FloatArray  #: N+ times the variance of the recall
     positive: FloatArray  #: N+, including the added true positives
 
-    @property
-    def ratio(self) -> FloatArray:
-        """The ratio of the variance to the variance for a fixed region."""
-        with silent_division():
-            return np.asarray(self.variance / (self.recall * (1.0 - self.recall)), dtype=float)
-
-    def effective(self, positive: IntArray) -> FloatArray:
+    def effective(self, positive: IntArray | int) -> FloatArray:
         """Return the number of true positives, at most 2 N+, with the same variance of recall.
 
         In short lists, recall varies far less than in a region, but less than half of the region's
         variance makes the coverage too low.
         """
-        return np.asarray(positive / np.fmax(self.ratio, _LEAST), dtype=float)
+        with silent_division():
+            ratio = self.variance / (self.recall * (1.0 - self.recall))
+        return np.asarray(positive / np.fmax(ratio, _LEAST), dtype=float)
 
 
 def spread(
@@ -269,50 +266,53 @@ def spread(
     )
 
 
-class Sup(NamedTuple):
-    """The components of a band for one ranking, at every requested n."""
+def at_least(high: FloatArray, other: FloatArray, held: FloatArray) -> FloatArray:
+    """Return upper limits, and at least the other where ``held`` is nearly 1.
 
-    tp: FloatArray
-    spread: RecallSpread
-    factor: float  #: bound on all standardized deviations, with the requested probability
+    The precision of a list with nearly all true positives is proportional to N+, and the recall of
+    a list with nearly only true positives is inversely proportional to N+. The proportion of true
+    positives around the end says nothing there about samples with another N+.
+    """
+    return np.where(held >= ranking.NEARLY, np.fmax(high, np.minimum(other, 1.0)), high)
 
 
-def sup_t(
-    ranked: BoolArray,
-    n: IntArray,
-    edge: FloatArray,
-    tp: IntArray,
-    keys: Keys,
-    level: float,
-    *,
-    added: int,
-    **drawing: Any,
-) -> Sup:
-    """Return a simulated bound on the deviations of a ranking, from its labels by rank."""
-    total, positive = np.array(ranked.size), np.array(int(ranked.sum()))
-    found = spread(tp, n, total, positive, edge, added=added)
-    more = np.ones(added, dtype=bool)
-    extra = _ADDED[: 2 * added]
+def recall_limits(
+    tp: AnyArray,
+    n: AnyArray,
+    size: Sequence[Any],
+    counted: FloatArray,
+    interval: Callable[..., Limits],
+) -> Limits:
+    """Return limits for the recall of lists from an effective number of true positives.
+
+    ``size`` are N and N+, of which the limits of the prevalence are computed.
+    """
+    with silent_division():
+        recall, prevalence = tp / size[1], size[1] / size[0]
+        low, high = interval(recall * counted, counted)
+        most = recall * prevalence / interval(size[1], size[0])[0]
+        return low, at_least(high, most, tp / n)
+
+
+def recall_band(ranked: BoolArray, n: IntArray, keys: Keys, level: float, **drawing: Any) -> Limits:
+    """Return a band for recall at ascending n, from labels by rank and simulated deviations."""
+    counts, more = np.append(0, np.cumsum(ranked)), np.ones(_PLUS, dtype=bool)
+    size = np.array(ranked.size), counts[-1]
+    edge = ranking.edge_precision(counts, n, size[0])
+    found = spread(counts[n], n, *size, edge)
     longer = np.concatenate([more, ranked, more])
-    keys = np.concatenate([extra[:added], keys, extra[added:]])
-    rank = np.arange(1, longer.size + 1)
-    cells_here = cells(longer, (rank,), n + added, keys)
-    largest_here = largest(
-        cells_here,
+    keys = np.concatenate([_ADDED[:_PLUS], keys, _ADDED[_PLUS:]])
+    drawn = largest(
+        cells(longer, (np.arange(1, longer.size + 1),), n + _PLUS, keys),
         (edge,),
-        -edge * (n + added) / longer.size,
+        -edge * (n + _PLUS) / longer.size,
         found.variance * found.positive,
         of_true=-found.recall,
         **drawing,
     )
-    return Sup(tp.astype(float), found, critical_value(largest_here, level))
-
-
-def exact_band(found: Sup, positive: int) -> Limits:
-    """Return Clopper-Pearson limits at the level of the largest deviation."""
-    within = 1.0 - 2.0 * float(scipy.special.ndtr(-found.factor))
-    size = found.spread.effective(np.array(positive))
-    return clopper_pearson(found.tp / positive * size, size, within)
+    within = 1.0 - 2.0 * float(scipy.special.ndtr(-critical_value(drawn, level)))
+    exact = partial(clopper_pearson, level=within)
+    return recall_limits(counts[n], n, size, found.effective(size[1]), exact)
 
 
 # ------------ Intervals and simultaneous bands for ROC, DET, precision-recall, gain and lift curves
@@ -382,6 +382,9 @@ def _influence(space: str, x: CurveLists) -> tuple[FloatArray, ...]:
 
 def _effective(space: str, x: CurveLists) -> FloatArray:
     """Return the effective number of candidates for the variance of the curve height."""
+    if space in ("gain", "lift"):
+        whole = np.array(x.total), np.array(x.positive)
+        return spread(x.tp, x.n, *whole, x.edge).effective(whole[1])
     a, b, c, d = _influence(space, x)
     inside = (x.n - x.above) / x.size
     positive = x.positive + 2.0 * _AT_ENDS
@@ -410,10 +413,10 @@ def curve_limits(space: str, x: CurveLists, level: float, every: CurveLists) -> 
     if space == "precision_recall":
         return _precision_limits(x, level, every)
     size = _effective(space, x)
-    low, high = clopper_pearson(x.tp / x.positive * size, size, level)
     if space in ("roc", "det"):
-        return _outermost(x.n - x.tp, low, high)
-    return low, high
+        return _outermost(x.n - x.tp, *clopper_pearson(x.tp / x.positive * size, size, level))
+    exact = partial(clopper_pearson, level=level)
+    return recall_limits(x.tp, x.n, (x.total, x.positive), size, exact)
 
 
 def _precision_limits(x: CurveLists, level: float, every: CurveLists) -> Limits:
