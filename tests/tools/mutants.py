@@ -378,6 +378,7 @@ SEEDED = {
         ("positive + 2 * added", "positive + added"),
         ("np.repeat(low, times), np.repeat(high,", "np.repeat(high, times), np.repeat(low,"),
         ("ENDS = 5 ", "ENDS = 9 "),
+        ("(end - center) ** 2 + (count - end) ** 2", "(count - end) ** 2"),
     ],
     ("bands.py", "stats/bands stats/ranking"): [
         ("sums[signs] += 2.0 * heads", "sums[signs] += heads"),
@@ -579,6 +580,9 @@ SEEDED = {
         ("np.where(end, rank, rank.size + 1)", "np.where(end, rank, 0)"),
         ("(self.positive - gap + 1) // 2", "(self.positive - gap) // 3"),
     ],
+    ("curves/area_differences.py", "curves/areas"): [
+        ("2.0 * np.minimum(above, 1.0 - above)", "np.minimum(above, 1.0 - above)"),
+    ],
     ("lists/regions.py", "lists/regions_ties"): [
         ("sizes - pair.only,", "pair.only,"),
     ],
@@ -598,7 +602,8 @@ SEEDED = {
         ("0.5 * (2 * above + outline.tied) / negative", "(above + outline.tied) / negative"),
         ("tp_up_to[1:] + tp_up_to[:-1]", "2 * tp_up_to[1:]"),
         ("squares / (size * (size - 1.0))", "squares / (size * size)"),
-        ("(tp - 1.0) / (n - 1.0), 0.0)", "tp / n, 0.0)"),
+        ("inside & (n > 1), (tp - 1.0) / (n - 1.0), 0.0)", "inside, tp / n, 0.0)"),
+        ("np.asarray((1.0 - others * np.log1p", "np.asarray((1.1 - others * np.log1p"),
         ("positive / np.where(positive > 1, positive - 1.0, np.nan)", "positive / positive"),
         ("share * negative * tp / n**2", "share * negative * tp / n"),
         ("(positive - 1.0) / np.maximum(at.total - 1.0, 1.", "positive / np.maximum(at.total, 1."),
@@ -624,7 +629,7 @@ SEEDED = {
         ("worst = best * np.exp(-alpha * (1.0 - share))", "worst = best * np.exp(-alpha)"),
         ("np.tanh(0.5 * alpha / size)", "np.tanh(0.5 * alpha / (size + 1))"),
         ("rtol=_EARLY_ROUNDING, atol=0.0)", "rtol=0.0, atol=0.0)"),
-        ("half > _FAR", "half > np.inf"),
+        ("np.maximum(np.sin(np.maximum(angle", "np.minimum(np.sin(np.maximum(angle"),
         ("0.5 * inside**2 * width)", "0.5 * inside * width)"),
         ("0.5 * at.around(below)", "at.around(below)"),
         ("np.where(share >= 1.0, alone,", "np.where(share > 1.0, alone,"),
@@ -812,8 +817,8 @@ SEEDED = {
      " judging/annotation words_by_hand"): [
         ("least = 0.5 * fpr", "least = fpr"),
         ("0.5 * columns[\"se\"] / (1.0 - least)", "columns[\"se\"] / (1.0 - least)"),
-        ("np.fmin(low, lower)", "np.fmax(low, lower)"),
-        ("np.fmax(high, higher)", "np.fmin(high, higher)"),
+        ("np.minimum(low, lower)", "np.maximum(low, lower)"),
+        ("np.maximum(high, higher)", "np.minimum(high, higher)"),
         ("more.error, freedom", "by.error, freedom"),
         ("names.index(\"measure\") + 1", "names.index(\"measure\") + 2"),
         ("level, target=\"nbest\")", "level, target=\"region\")"),
