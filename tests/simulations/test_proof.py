@@ -4,6 +4,7 @@ import math
 import re
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from tests.simulations.proof import accuracy, coverage
@@ -13,6 +14,7 @@ pytestmark = pytest.mark.skipif(
     not (ROOT / "docs").exists(), reason="an installed package has no docs"
 )
 TESTS = ROOT / "tests"
+TOLD = ("comparison", "simultaneous")
 
 
 def rows(text):
@@ -104,10 +106,21 @@ def test_every_procedure_and_every_shortfall_is_on_a_page_of_coverage():
     assert {row[4] for row in named} >= set(distant["setting"])
 
 
+def test_pages_on_lists_say_what_their_simulations_give():
+    pages = [(ROOT / f"docs/explanation/{x}.md").read_text("utf-8") for x in TOLD]
+    found = pd.read_csv(Path(__file__).with_name("fisher_power.csv"))
+    some = found[found["boschloo"].between(0.3, 0.9)]
+    less = (some["boschloo"] - some["fisher"]).quantile([0.0, 1.0, 0.5])
+    assert "lower by {:.2f} to {:.2f}, and by {:.2f} in the median".format(*less) in pages[0]
+    lists = pd.read_csv(Path(__file__).with_name("lists.csv")).query("of == 'precision'")
+    for name, said in (("region", "{:.0%} to {:.0%} of samples"), ("covers", "{:.0%} to {:.0%}.")):
+        assert said.format(lists[name].min(), lists[name].max()) in pages[1]
+
+
 def test_every_simulation_is_on_the_page_of_coverage():
     """But for tables of values, and of what is expected of gains."""
     tables = {path.stem for path in Path(__file__).parent.glob("*.csv")}
-    values = {"bedroc", "delong", "regions", "simulated", "ucs", "agreement"}
+    values = {"bedroc", "delong", "fisher_power", "regions", "simulated", "ucs", "agreement"}
     assert tables - values <= {claim.source for claim in coverage.claims()}
 
 
