@@ -123,7 +123,6 @@ def list_columns(task: RankingTask, lists: NBest) -> dict[str, AnyArray]:
         "tied": lists.tied,
         "exists": exists,
     }
-    tp, n = np.where(exists, lists.tp, 0), np.where(exists, task.sizes, 1)
     kind = IntervalKind.of(
         "clopper-pearson", task.how.level, target="nbest", clustered=clusters is not None
     )
@@ -131,7 +130,7 @@ def list_columns(task: RankingTask, lists: NBest) -> dict[str, AnyArray]:
     if clusters is not None:
         more, fewer = groups.random_tails(ranking, clusters, task.sizes, exists)
     else:
-        counts, size = tp.astype(float), n.astype(float)
+        counts, size = np.where(exists, lists.tp, 0.0), np.where(exists, task.sizes, 1.0)
         total = np.maximum(ranking.size.total, 1).astype(float)[..., np.newaxis]
         positive = ranking.size.positive.astype(float)[..., np.newaxis]
         tails = stats.tails
