@@ -176,6 +176,7 @@ GONE = {
     "lift enrichment": "See enrichment().",
     "needed_seeds n_items_new": "Pass n_items for the planned size.",
     "paired_permutation margin": "Swaps know no margin: pass it to paired_bootstrap.",
+    "paired_permutation skewness": "Swaps are not corrected: see paired_bootstrap.",
     "pairs kind": "Pass the result of compare_area() to the plot.",
     "partial_area tpr": "Partial areas begin at a false positive rate of 0: pass fpr=...",
     "precision bands": "Pass simultaneous=True, or the result of precision_band after a table.",

@@ -353,19 +353,23 @@ OF_CLUSTERS = Interval(_cluster_range, ("difference", "error", "freedom", "reach
 """The interval for a difference between lists whose candidates are clustered."""
 
 
-OF_PAIRED = Interval(stats.paired_difference, ("tp_overlap", "tp_only_a", "tp_only_b", "of_all"))
+def _of_paired(*columns: AnyArray, level: float) -> Limits:
+    """Return Tango's limits; NaN without candidates."""
+    only_a, only_b, n = columns
+    low, high = stats.paired_limits(only_a, only_b, np.maximum(n, 1), level)
+    return np.where(n > 0, low, np.nan), np.where(n > 0, high, np.nan)
+
+
+OF_PAIRED = Interval(_of_paired, ("tp_only_a", "tp_only_b", "of_all"))
 """The interval for two proportions of the same candidates."""
 
 
-def _of_sets(*counts: FloatArray, level: float) -> Limits:
-    """Return limits for two acceptance sets, or [0, 0] if they are equal."""
-    both, only_a, only_b = counts[3:]
-    low, high = stats.overlap_difference(counts[:3], counts[3:], level)
-    same = (only_a == 0) & (only_b == 0) & (both > 0)
-    return np.where(same, 0.0, low), np.where(same, 0.0, high)
+OF_ONLY = Interval(stats.corrected_score, ("tp_only_a", "n_only_a", "tp_only_b", "n_only_b"))
+"""The interval for the precision of the two regions that only one of two sets contains."""
 
 
 OF_SETS = Interval(
-    _of_sets, ("tp_overlap", "tp_only_a", "tp_only_b", "overlap", "n_only_a", "n_only_b")
+    stats.set_difference,
+    ("tp_overlap", "tp_only_a", "tp_only_b", "overlap", "n_only_a", "n_only_b"),
 )
 """The interval for a difference in precision of two acceptance sets."""

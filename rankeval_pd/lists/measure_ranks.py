@@ -10,6 +10,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from rankeval_pd import decisions, doors, errors, stats
+from rankeval_pd.curves.area_differences import tests_of_pair
 from rankeval_pd.curves.areas import spread_of
 from rankeval_pd.decisions import UNCUT, RankOptions
 from rankeval_pd.doors import Answer, Candidates, Data
@@ -279,8 +280,7 @@ def area_tests(task: RankingTask) -> tuple[dict[str, AnyArray], dict[str, FloatA
         areas = early.influences(ranking)
         value, influence, drift = areas.value, areas.influence, areas.drift
         own = spread_of(areas, clusters, alone=True)
-        given = value, areas.corrected, own.error, own.least_freedom, own.positive
-        limits = partial(early.ap_limits, *given)
+        limits = partial(early.ap_limits, *early.precision_terms(areas, own))
         above = value > areas.chance
         by = spread_of(placed, clusters, warned=False, alone=True)
     for ending, level in task.levels.items():
@@ -299,11 +299,30 @@ def area_tests(task: RankingTask) -> tuple[dict[str, AnyArray], dict[str, FloatA
         cluster=candidates.cluster,
         drift=drift,
     )
+    _test_as_compared(tests, task)
     # in a random order, a positive ranks above a negative with probability 1/2
     p = early.p_of_half(placed.value, by)
     better = above & (placed.value > 0.5) & decisions.beats_chance(0.5 * p, value.shape[1], how)
     columns |= {"value": value, "better_than_chance": better}
     return {name: values[..., np.newaxis] for name, values in columns.items()}, tests
+
+
+def _test_as_compared(tests: dict[str, FloatArray], task: RankingTask) -> None:
+    """Test pairs that rank different candidates, or whose areas do not vary, as compare_area."""
+    present, measures = task.candidates.present, task.candidates.measures
+    kind, level = str(task.how.kind), task.how.level
+    a, b = stats.all_pairs(len(measures))
+    error = tests["error"][..., 0]
+    apart = (present != present[:, :1]).any(axis=(1, 2))[:, np.newaxis] | np.isinf(error)
+    for pair in np.flatnonzero(apart.any(axis=0)).tolist():
+        some, sides = apart[:, pair], (measures[a[pair]], measures[b[pair]])
+        rows, here = tests_of_pair(task.candidates, *sides, kind, level), (some, pair, 0)
+        rows["error"] = np.where(np.isinf(error[:, pair]), np.inf, rows["se"])
+        for name in ("difference", "error", "freedom", "p_value"):
+            tests[name][here] = rows[name][some]
+        for name in tests:
+            if name.startswith("p_family"):
+                tests[name][here] = np.minimum(1.0, a.size * tests["p_value"][here])
 
 
 # ---- Rank the measures, and find all measures tied for best

@@ -94,7 +94,7 @@ def _region_of(
         raise ValueError(f"n={n!r}: pass the size of the lists as one whole number or fraction.")
     chosen = Roles.of(doors.only_pair(data, a, b, roles, one=True))
     chosen.check_ties()
-    refuse_taken(_ADDED, data.columns, "columns=")
+    refuse_taken(_ADDED, data.columns)
     groups = doors.read_frame(data, chosen)
     doors.check_not_above(sizes, groups.largest, groups.whole)
     parts = [_only_one_list(part, sizes, chosen.ties) for part in doors.stacks(groups)]
@@ -424,7 +424,7 @@ class Tied(NamedTuple):
     @classmethod
     def of(cls, score: FloatArray, rank: IntArray, most: int) -> Tied:
         """Return the candidates in tied blocks that begin within the first ``most`` ranks."""
-        order = ranking.inverse(rank)
+        order = ranking.inverse(rank - 1)
         start, end = ranking.block_edges(score[order])
         tied = np.flatnonzero((end - start > 1) & (start < most))
         return cls(rank, order[tied], start[tied])

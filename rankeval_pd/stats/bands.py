@@ -328,10 +328,14 @@ def recall_band(ranked: BoolArray, n: IntArray, keys: Keys, level: float, **draw
 #
 #     t at fixed u         a = -t                  b = 1                 c = -r       d = r u
 #     t at fixed s         a = edge s - t          b = 1 - edge          c = -edge    d = edge s
-#     logit precision at t a = 1 - tp / (r fp)     b = N+ / (r fp)       c = -N+ / fp d = 0
 #
 # (Hsieh and Turnbull 1996; Ash and Hughes-Oliver 2022). The limits are Clopper-Pearson limits for
 # the number of candidates that gives this variance.
+#
+# Precision at t deviates where the ROC curve does, but its limits need no r, which is unknown where
+# true positives are rare: the false positives above the threshold of recall t lie between those at
+# two order statistics of the true positives. These limits are combined on the log scale with the
+# limits of a count (Zou and Donner 2008).
 
 # chosen for the coverage of bands and of single limits in tests/simulations/curve_bands.csv
 LEAST = 30  #: minimum number of candidates in each class for a simultaneous band
@@ -346,11 +350,11 @@ _RATIO = 0.5  # minimum variance, in units of the binomial variance
 class CurveLists(NamedTuple):
     """The lists of one ranking, shortest first, and the sizes of both classes."""
 
-    n: FloatArray
-    tp: FloatArray
+    n: AnyArray
+    tp: AnyArray
     edge: FloatArray  #: proportion of true positives around the end
-    above: FloatArray  #: candidates above the block of tied scores at the end of the list, or n
-    tp_above: FloatArray
+    above: AnyArray  #: candidates above the block of tied scores at the end of the list, or n
+    tp_above: AnyArray
     size: FloatArray  #: candidates in this block, at least 1
     tp_block: FloatArray
     total: int
@@ -361,29 +365,19 @@ class CurveLists(NamedTuple):
         return CurveLists._make([*(x[which] for x in self[:7]), *self[7:]])
 
 
-def _odds(space: str, x: CurveLists) -> FloatArray:
-    """Return the odds of a true positive at the end of the list, shifted to widen limits."""
-    width = np.maximum(40.0, x.n**0.8)  # window of :func:`bands.edge_precision`
-    error = np.sqrt(x.edge * (1.0 - x.edge) / width)
-    if space == "precision_recall":
-        error = -error
-    edge = np.clip(x.edge + error, 0.1 / width, 1.0 - 0.1 / width)
-    return np.asarray(edge / (1.0 - edge), dtype=float)
-
-
 def _influence(space: str, x: CurveLists) -> tuple[FloatArray, ...]:
     """Return a, b, c and d for N+ times the height of the curve, with ``_AT_ENDS``."""
     positive = x.positive + 2.0 * _AT_ENDS
     negative = x.total - x.positive + 2.0 * _AT_ENDS
     tp, fp = x.tp + _AT_ENDS, x.n - x.tp + _AT_ENDS
-    odds = _odds(space, x)
-    if space in ("roc", "det"):
-        return (-tp / positive, np.ones_like(tp), -odds, odds * fp / negative)
-    if space == "precision_recall":
-        return (1.0 - tp / (odds * fp), positive / (odds * fp), -positive / fp, 0.0 * fp)
-    share = (tp + fp) / (positive + negative)  # the edge
-    d = x.edge * share
-    return (d - tp / positive, 1.0 - x.edge, -x.edge, d)
+    if space in ("gain", "lift"):
+        d = x.edge * (tp + fp) / (positive + negative)
+        return (d - tp / positive, 1.0 - x.edge, -x.edge, d)
+    width = np.maximum(40.0, x.n**0.8)  # window of :func:`bands.edge_precision`
+    error = np.sqrt(x.edge * (1.0 - x.edge) / width)  # widens limits
+    edge = np.clip(x.edge + error, 0.1 / width, 1.0 - 0.1 / width)
+    odds = edge / (1.0 - edge)
+    return (-tp / positive, np.ones_like(tp), -odds, odds * fp / negative)
 
 
 def _effective(space: str, x: CurveLists) -> FloatArray:
@@ -404,30 +398,45 @@ def _effective(space: str, x: CurveLists) -> FloatArray:
         + (d + c * inside) ** 2 * fp_block
         + d**2 * (negative - fp - fp_block)
     )
-    listed, false = x.tp + _AT_ENDS, x.n - x.tp + _AT_ENDS
-    if space == "precision_recall":
-        ratio = variance / positive**2 * listed * false / (listed + false)
-        size = x.n
-    else:
-        ratio = variance * positive / (listed * (positive - listed))
-        size = np.full_like(x.n, float(x.positive))
-    return size / np.maximum(ratio, _RATIO)
+    listed = x.tp + _AT_ENDS
+    ratio = variance * positive / (listed * (positive - listed))
+    return np.asarray(x.positive / np.maximum(ratio, _RATIO))
 
 
-def curve_limits(space: str, x: CurveLists, level: float) -> Limits:
+def curve_limits(space: str, x: CurveLists, level: float, every: CurveLists) -> Limits:
     """Return pointwise limits for a curve's height at each list size, or recall for det and lift.
 
     "roc" and "det" are at a fixed false positive rate, "gain" and "lift" at a fixed fraction of the
-    candidates, and "precision_recall" at fixed recall.
+    candidates, and "precision_recall" at fixed recall. ``every`` has all lists of the ranking.
     """
-    size = _effective(space, x)
     if space == "precision_recall":
-        share = x.tp / np.maximum(x.n, 1.0)
-        return _outermost(x.tp, *clopper_pearson(share * size, size, level))
+        return _precision_limits(x, level, every)
+    size = _effective(space, x)
     if space in ("roc", "det"):
         return _outermost(x.n - x.tp, *clopper_pearson(x.tp / x.positive * size, size, level))
     exact = partial(clopper_pearson, level=level)
     return recall_limits(x.tp, x.n, (x.total, x.positive), size, exact)
+
+
+def _precision_limits(x: CurveLists, level: float, every: CurveLists) -> Limits:
+    """Return limits for precision at the recall of each list; 0 and 1 at a recall of 0."""
+    z, true, negative = z_of(level), x.positive + 1.0, x.total - x.positive
+    # the false positives above each true positive, and at both ends
+    place, first = np.unique(every.tp, return_index=True)
+    above = np.append((every.n - every.tp)[first] - (place == 0), negative)
+    place = np.append(place, true)
+    sign = np.array([[1.0], [-1.0]])
+    angle = np.arcsin(np.sqrt((x.tp + 0.5) / true)) + sign * 0.5 * z / np.sqrt(true)
+    fp = np.interp(true * np.sin(np.clip(angle, 0.0, 0.5 * np.pi)) ** 2, place, above)
+    # with half a false positive, all logarithms are finite
+    center, end = np.log(np.interp(x.tp + 0.5, place, above) + 0.5), np.log(fp + 0.5)
+    events = np.maximum(fp + (sign > 0.0), 1e-300)  # the lower limit of a count of 0 is 0
+    with silent_division():
+        count = np.log(scipy.special.gammaincinv(events, scipy.special.ndtr(sign * z)))
+        prior = z**2 / x.positive + z**2 / negative
+        apart = np.sqrt((end - center) ** 2 + (count - end) ** 2 + prior)
+        low, high = x.tp / (x.tp + np.exp(center + sign * apart))
+    return low, np.where(x.tp > 0.0, high, 1.0)
 
 
 def _outermost(across: FloatArray, low: FloatArray, high: FloatArray) -> Limits:

@@ -16,11 +16,11 @@ from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 # that are not ``present`` (excluded, or padding) come last and are in no list.
 
 
-def inverse(ranks: IntArray) -> IntArray:
-    """Return the positions of the candidates in order of rank, from the ranks."""
-    positions = np.empty_like(ranks)
-    np.put_along_axis(positions, ranks - 1, np.arange(ranks.shape[-1]), axis=-1)
-    return positions
+def inverse(order: IntArray) -> IntArray:
+    """Return the place of each position in an order, or the order of these places; from 0."""
+    places = np.empty_like(order)
+    np.put_along_axis(places, order, np.arange(order.shape[-1]), axis=-1)
+    return places
 
 
 def up_to_ranks(ranks: IntArray, gold: BoolArray) -> IntArray:
@@ -180,10 +180,7 @@ class Ranking:
     @cached_property
     def ranks(self) -> IntArray:
         """(..., candidate): the rank of every candidate, from 1."""
-        result = np.empty_like(self.order)
-        numbers = np.arange(1, self.order.shape[-1] + 1)
-        np.put_along_axis(result, self.order, numbers, axis=-1)
-        return result
+        return inverse(self.order) + 1
 
     @cached_property
     def scores_by_rank(self) -> FloatArray:
@@ -223,8 +220,7 @@ class Ranking:
             return self.size
         if (known := self.whole) is not None:
             shape = self.score.shape[:-1]
-            scored, true = np.broadcast_to(known.scored, shape), known.tp_scored
-            return Size(scored, np.broadcast_to(true, shape))
+            return Size(*(np.broadcast_to(x, shape) for x in (known.scored, known.tp_scored)))
         return Size(self.eligible.sum(axis=-1), (self.gold & self.eligible).sum(axis=-1))
 
     @cached_property
@@ -535,8 +531,7 @@ class Slots(NamedTuple):
     def of(cls, rank_a: IntArray, rank_b: IntArray) -> Slots:
         """Return the slots of two rankings whose ranks run from 1 without gaps."""
         candidates = np.arange(rank_a.size)
-        of_a, of_b = np.empty_like(candidates), np.empty_like(candidates)
-        of_a[rank_a - 1], of_b[rank_b - 1] = candidates, candidates  # (rank): the candidate
+        of_a, of_b = inverse(rank_a - 1), inverse(rank_b - 1)  # (rank): the candidate
         candidate = np.empty(2 * rank_a.size, dtype=np.int64)
         # at each rank, the candidate with the earlier key has the first slot
         candidate[0::2], candidate[1::2] = np.minimum(of_a, of_b), np.maximum(of_a, of_b)
@@ -687,8 +682,12 @@ def normals(keys: Keys, seed: int, start: int, stop: int) -> FloatArray:
 
 
 def _seeded(keys: Keys, seed: int, stream: int) -> Keys:
-    own = mix(np.array([seed % 2**64], dtype=np.uint64)) + np.uint64(stream)
-    return mix(keys ^ mix(own))
+    return mix(keys ^ mix(hashed_seed(seed) + np.uint64(stream)))
+
+
+def hashed_seed(seed: int) -> Keys:
+    """Return the hash (1) of a seed."""
+    return mix(np.array([seed % 2**64], dtype=np.uint64))
 
 
 def other_order(keys: Keys, seed: int, number: int) -> Keys:

@@ -183,8 +183,8 @@ def one(size, prior, shift, steps):
             if inside.any():
                 some, at = lists.chosen(inside), truth[space][inside]
                 level = curve_bands.band_level(space, some, 0.95, sample)
-                low, high = curve_bands.curve_limits(space, some, level)
-                each = study.covers(*curve_bands.curve_limits(space, some, 0.95), at).mean()
+                low, high = curve_bands.curve_limits(space, some, level, lists)
+                each = study.covers(*curve_bands.curve_limits(space, some, 0.95, lists), at).mean()
                 held = float(study.covers(low, high, at).all())
                 found[space].append((held, float(each), float(np.mean(high - low))))
     for space, known in found.items():
@@ -196,6 +196,60 @@ def curve_bands_rows():
     """Coverage of the bands and intervals of curves, in 2,000 samples of each setting."""
     for setting in CURVES:
         yield from one(*setting)
+
+
+POINTS = 1000
+RESAMPLED = 150  # of these samples, with 200 resamples each
+RECALLS = (0.1, 0.3, 0.6, 0.9, 0.97)
+
+
+def resampled(gold, recalls, rng):
+    """Return percentile limits for precision at recalls, from resampled candidates by rank."""
+    times = rng.multinomial(gold.size, np.full(gold.size, 1.0 / gold.size), size=200)
+    tp, n = np.cumsum(times * gold, axis=1), np.cumsum(times, axis=1)
+    for recall in recalls:
+        needed = np.maximum(1, np.ceil(recall * tp[:, -1:] - 1e-9))
+        first = (tp >= needed).argmax(axis=1)[:, np.newaxis]
+        more = np.take_along_axis(tp, first, axis=1) - needed  # copies of the last positive
+        size = np.take_along_axis(n, first, axis=1) - more
+        yield np.quantile(needed / size, [0.025, 0.975])
+
+
+def points(positives, candidates, quality):
+    """Return a row for each recall of which a list of true positives is possible."""
+    rng = np.random.default_rng(1)
+    wanted = sorted({max(1, round(positives * x)) for x in RECALLS} - {positives})
+    recalls = np.array(wanted) / positives
+    above = norm.sf(quality + norm.isf(recalls))
+    prior = positives / candidates
+    truth = prior * recalls / (prior * recalls + (1 - prior) * above)
+    ours, peers = [], []
+    for sample in range(POINTS):
+        score = rng.normal(size=candidates)
+        score[:positives] += quality
+        gold = np.argsort(-score) < positives
+        ranking = study.ranking(-np.arange(candidates), gold)
+        every = lists_of(ranking, np.arange(1, candidates + 1), "shared")
+        some = every.chosen(np.searchsorted(every.tp, wanted))
+        ours.append(curve_bands.curve_limits("precision_recall", some, 0.95, every))
+        if sample < RESAMPLED:
+            peers.append(np.transpose([*resampled(gold, recalls, rng)]))
+    covers, peer = (np.mean([study.covers(*x, truth) for x in y], axis=0) for y in (ours, peers))
+    width = [np.median([x[1] - x[0] for x in y], axis=0) for y in (ours, peers)]
+    for k, recall in enumerate(recalls):
+        yield {
+            "positives": positives, "candidates": candidates, "quality": quality,
+            "recall": round(recall, 3), "samples": POINTS, "truth": truth[k],
+            "covers": covers[k], "width": width[0][k], "bootstrap_covers": peer[k],
+            "bootstrap_width": width[1][k],
+            "wide": width[0][k] / width[1][k] if peer[k] >= 0.93 else np.nan,
+        }  # fmt: skip
+
+
+def curve_points_rows():
+    """Coverage and width of single limits for precision at a recall."""
+    for setting in study.settings("curve_points", "positives", "candidates", "quality"):
+        yield from points(*setting)
 
 
 BANDS = 400
