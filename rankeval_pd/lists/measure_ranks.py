@@ -409,8 +409,8 @@ def measure_ranks(
     >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
     >>> df.rankeval.measure_ranks(100)
       measure    n  value    ci_low   ci_high  rank_low  rank_high letters
-    0    good  100   0.49  0.375184  0.605582         1          1       a
-    1    fair  100   0.32  0.218978  0.434852         2          2       b
+    0    good  100   0.49  0.360304  0.620673         1          1       a
+    1    fair  100   0.32  0.217449  0.436831         2          2       b
     """
     how = rank_options(n, kind, adjust, n_resamples, level, over=adjust_over)
     return ranked(data, how, RANKED, roles)
