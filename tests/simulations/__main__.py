@@ -21,7 +21,7 @@ ALSO = {
     "areas": ("area_laws", "average_precision", "early", "unpaired"),
     "boards": ("factors", "skewness", "swaps"),
     "clusters": ("cluster_areas", "dependence", "query_means", "query_tests"),
-    "equivalence": ("differences", "enumerated"),
+    "equivalence": ("differences", "enumerated", "unconditional"),
     "paired_sizes": ("family_intervals", "sizes"),
     "partly_judged": ("annotators", "assurance", "judged_clusters", "plans"),
     "second_audit_rankings": ("tie_orders",),
