@@ -24,7 +24,7 @@ from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin
 
 import numpy as np
 
-from rankeval_pd.stats import BoolArray, FloatArray, IntArray
+from rankeval_pd.stats import FloatArray
 from rankeval_pd.tables import as_list
 
 #: what to do if a Dask DataFrame cannot answer
@@ -570,22 +570,6 @@ def check_at_least_one(argument: str, value: object) -> float:
             "is below 1, pass 1."
         )
     return number
-
-
-_RATIO = 1.6  # above this ratio of variances, the interval for a region is misleading for a list
-
-
-def warn_of_thresholds(ratio: FloatArray, n: IntArray, exists: BoolArray, what: str) -> None:
-    """Warn if n-best lists vary far more than regions above a fixed threshold."""
-    wide = int((ratio[exists] > _RATIO).sum())
-    if wide:
-        worst = int(np.argmax(np.where(exists, ratio, 0.0)))
-        warn(
-            "target='region': the intervals are too narrow for"
-            f" {wide} of {int(exists.sum())} n-best lists. At"
-            f" n={int(n.ravel()[worst])}, the variance of the {what} is {ratio.ravel()[worst]:.2g}"
-            " times the variance at a fixed threshold. Pass target='nbest'."
-        )
 
 
 _NUMBER = 8  # bytes

@@ -202,13 +202,10 @@ class RatioGains(ParametricGains):
             low[k], high[k] = self._law(k).limits(level)
         return low, high
 
-    def score_limits(self, level: float, sign: float) -> Limits:
-        """Return the interval for each ratio (Korn and Graubard 1998); larger is better."""
+    def score_limits(self, level: float) -> Limits:
+        """Return the interval for each ratio (Korn and Graubard 1998)."""
         size = self.size * (z_of(level) / t_of(self._freedom, level)) ** 2
-        low, high = clopper_pearson(self.share * size, size, level)
-        if sign < 0.0:
-            return -high, -low
-        return low, high
+        return clopper_pearson(self.share * size, size, level)
 
 
 class _Law(NamedTuple):
@@ -394,7 +391,7 @@ class SeedGains(ParametricGains):
         """Return the interval of gains that are not rejected: (pair,); NaN without variation."""
         return self._limits(level, 1, self._gain)
 
-    def score_limits(self, level: float, sign: float) -> Limits:
+    def score_limits(self, level: float) -> Limits:
         """Return the interval for each system's score; larger is better."""
         return self._limits(level, 0, self._theta)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -181,8 +181,12 @@ def mcnemar_test(
     in Fisher's test.
     """
     tp_a, n_a, tp_b, n_b = broadcast_floats(tp_a, n_a, tp_b, n_b)
-    right_a = tp_a + (n_b - tp_b)
-    p_value, _ = discordant_test(right_a, n_a + n_b - right_a, alternative)
+    total, right_a = n_a + n_b, tp_a + (n_b - tp_b)
+    other = total - right_a
+    right = {"greater": right_a, "less": other}.get(alternative, np.maximum(right_a, other))
+    sides = 1.0 + (alternative == "two-sided")
+    tail = np.exp(distributions.tails_of_binomial(right, total, 0.5).ge)
+    p_value = np.minimum(sides * tail, 1.0)
     return np.where(_uninformative(n_a, n_b, tp_a + tp_b), 1.0, p_value)
 
 
@@ -346,51 +350,6 @@ def score_test(
     p_value = np.minimum(sides * scipy.special.ndtr(-z), 1.0)
     known = (n_a > 0) & (n_b > 0) & (total > 1.0) & (sd > 0.0)
     return np.where(known, p_value, 1.0)
-
-
-# ------------------------------ Paired tests for two classifiers: predictive values and error rates
-
-
-def kosinski_test(
-    tp: Sequence[AnyArray | int], size: Sequence[AnyArray | int], alternative: str
-) -> FloatArray:
-    """Return the p-value of the weighted generalized score test for two predictive values.
-
-    ``tp`` and ``size`` count true positives and candidates in both sets, in a only, and in b only.
-    Unlike the score test of Leisenring, Alonzo and Pepe (2000), this test (A. S. Kosinski 2013, A
-    weighted generalized score statistic for comparison of predictive values of diagnostic tests,
-    Statistics in Medicine 32) equals the pooled test of two proportions if the sets share no
-    candidates. The p-value is 1 if there is no difference or no variation, or if a set is empty.
-    """
-    both, only_a, only_b, n_both, n_a, n_b = broadcast_floats(*tp, *size)
-    n_a, n_b = n_both + n_a, n_both + n_b
-    with silent_division():
-        pooled = (2.0 * both + only_a + only_b) / (n_a + n_b)
-        shared = both * (1.0 - pooled) ** 2 + (n_both - both) * pooled**2
-        variance = (pooled * (1.0 - pooled) - 2.0 * shared / (n_a + n_b)) * (1.0 / n_a + 1.0 / n_b)
-        difference = (both + only_a) / n_a - (both + only_b) / n_b
-        z = difference / np.sqrt(np.maximum(variance, 0.0))
-    z = np.where((variance > 1e-15) & (np.abs(difference) > 1e-15), z, 0.0)
-    if alternative == "two-sided":
-        return np.asarray(2.0 * scipy.special.ndtr(-np.abs(z)), dtype=float)
-    if alternative == "greater":
-        z = -z
-    p_value = np.asarray(scipy.special.ndtr(z), dtype=float)
-    return np.where(np.isfinite(difference), p_value, 1.0)
-
-
-def discordant_test(
-    only_a: AnyArray, only_b: AnyArray, alternative: str
-) -> tuple[FloatArray, FloatArray]:
-    """Return McNemar's exact p-value and the mid-p for two paired proportions."""
-    a, b = broadcast_floats(only_a, only_b)
-    right = {"greater": a, "less": b}.get(alternative, np.maximum(a, b))
-    tails = distributions.tails_of_binomial(right, a + b, 0.5)
-    at_least = np.exp(tails.ge)
-    middle = 0.5 * (np.exp(tails.gt) + at_least)
-    if alternative == "two-sided":
-        at_least, middle = 2.0 * at_least, 2.0 * middle
-    return np.minimum(at_least, 1.0), np.minimum(middle, 1.0)
 
 
 # --------------------- The power of Fisher's exact test for known proportions or for a pilot sample

@@ -17,8 +17,7 @@ from rankeval_pd.decisions import (
     over_all_groups,
     pairs_tested_once,
     ranked_systems,
-    ranks_by_draws,
-    ranks_by_t,
+    ranks_of,
 )
 from rankeval_pd.doors import Data, Families, rows_at, tabulate_items
 from rankeval_pd.errors import (
@@ -107,6 +106,7 @@ class TestPlan:
     b: Hashable = None
     baseline: Hashable = None
     families: Families | None = None
+    least: int = 2
 
     def __post_init__(self) -> None:
         """Derive what the tests need from the options."""
@@ -142,8 +142,8 @@ class TestPlan:
         own = draws_of(items, pairs, drawn, quiet).parametric
         answers, lopsided, seeds = np.inf, False, (0, 1.0, 0)
         if isinstance(own, RatioGains):
-            answers = float(own.answers[pairs].min())
-        else:
+            answers = float(own.answers[pairs].min(initial=np.inf))
+        elif len(pairs):
             lopsided = skewed(items, pairs, drawn)
         if isinstance(own, SeedGains):
             seeds = own.fewest, round(own.widening(options.level), 2), own.n_systems
@@ -161,7 +161,7 @@ class TestPlan:
             test=self._test_of(own, items),
             interval=interval,
             flat=bool((np.isfinite(known) & np.isnan(rows["ci_low"])).any()),
-            skewed=lopsided,
+            skewed=lopsided or ("skewed" in rows and bool(rows["skewed"].any())),
             undecided=bool(rows["undecided"].any()),
             moves_with_size=by_item and moves_with_size(items, pairs),
             answers=answers,
@@ -242,7 +242,7 @@ def _warn_of_few(every: Any, plan: TestPlan) -> None:
     if plan.crossed:
         if fewest < FEW_LEVELS:
             why = f"with fewer than {FEW_LEVELS} groups, intervals are wide and only approximate"
-    elif plan.signs and fewest < needed:
+    elif plan.signs and "alpha" in plan.named and fewest < needed:
         why = f"with fewer than {needed} {what}, no two-sided test can be significant at {alpha:g}"
     elif not plan.signs and fewest < few:
         why = (
@@ -251,7 +251,7 @@ def _warn_of_few(every: Any, plan: TestPlan) -> None:
         )
     elif any(every.skewed):
         why = (
-            "differences are skewed, or all scores of a system are equal, so tests may be"
+            "scores or differences are skewed, or all scores of a system are equal, so tests may be"
             " unreliable"
         )
         if not plan.options.skewness:
@@ -326,7 +326,8 @@ def system_ranks(
     data, n_resamples, **roles
         As in :func:`paired_bootstrap`.
     test
-        Test for all pairs. "t" is the paired t test with t intervals for scores and needs no draws.
+        Test for all pairs. "t" is the paired t test, which needs no draws. Intervals for scores do
+        not depend on the test.
     adjust
         Adjustment for testing all pairs. "auto" means "max-t", or "holm" with ``test="t"``. With
         None, "bh" or "by", rank limits are not simultaneous. "max-t-stepdown" has more power than
@@ -342,18 +343,20 @@ def system_ranks(
     DataFrame or Dataset
         One row per system, sorted by rank (Dataset: dimension system, in the order of the data):
         ``system``, ``value`` (the score); ``ci_low``, ``ci_high``: interval for the score,
-        simultaneous for all systems (max-t for "wild", otherwise Bonferroni); ``ci_low_alone``,
-        ``ci_high_alone``: the unadjusted interval; ``rank``: 1 for the best system, equal scores
+        simultaneous for all systems (Bonferroni); ``ci_low_alone``, ``ci_high_alone``: the
+        unadjusted interval; ``rank``: 1 for the best system, equal scores
         share the better rank, and undefined scores (NaN) are last; ``rank_low``: 1 + the number of
         significantly better systems; ``rank_high``: the number of systems minus the number of
         significantly worse systems; ``tied_for_best``: True if no system is significantly
         better; ``letters``: two systems share a letter if and only if they do not differ
-        significantly; ``n_groups``: only with ``groups``.
+        significantly; ``n_groups``: only with ``groups``. A single system has a value and an
+        interval, but no rank and no letter.
 
     Warns
     -----
     RankevalWarning
-        In the same situations as :func:`paired_bootstrap`, or if a score has no interval.
+        In the same situations as :func:`paired_bootstrap`, if a score has no interval, or if the
+        scores of several systems are too skewed for their number.
 
     Notes
     -----
@@ -364,8 +367,9 @@ def system_ranks(
     number or 33 million gains in total.
 
     The interval for the score of 0/1 items without ``groups`` is exact binomial (Clopper and
-    Pearson). Otherwise, it contains the scores not rejected by a random-sign test of the items or
-    by Hall's (1992) t test.
+    Pearson). The interval for up to 50 independent values of a metric between 0 and 1 is Gaffke's
+    (2005). Otherwise, it is Hall's (1992) t interval, widened to Korn and Graubard's if the range
+    of the metric is known. No interval leaves this range.
 
     References
     ----------
@@ -401,10 +405,11 @@ def system_ranks(
     plan = RankPlan(
         options=options,
         roles=roles,
-        kernel={"bootstrap": ranks_by_draws, "t": ranks_by_t}[test],
+        kernel=partial(ranks_of, test=test),
         named=("event", "adjust", "alpha", "level"),
         more=more,
         adjust_over=adjust_over,
+        least=1,
     )
     return tabulate_items(data, plan)
 
@@ -421,17 +426,18 @@ class RankPlan(TestPlan):
         self, items: AnyItems, pairs: IntArray, n_groups: int, step: Step
     ) -> tuple[Rows, GroupFacts]:
         """Return one row per system, and the facts of the group."""
-        interval = "wild"
-        if self.kernel is ranks_by_t:
-            interval = "t"
-        elif items.binary:
-            interval = "clopper-pearson"
         options = self.settled(len(pairs), n_groups, items.n_systems)
         rows = self.kernel(items, options, step)
-        return rows, self.facts_of(options, items, pairs, rows, interval)
+        if not len(pairs):  # a single system has no tests
+            self.options, self.named = replace(options, adjust=None), ["level"]
+            if options.n_alike == 1:
+                self.more = {}
+        return rows, self.facts_of(options, items, pairs, rows, str(rows.pop("interval")[0]))
 
     def finish(self, rows: Rows) -> Rows:
         """Rank the systems of all groups, and sort the systems of each group by rank."""
+        if not rows["pair_p"].size:  # a single system has no rank
+            return {name: values for name, values in rows.items() if name != "rank"}
         rows = ranked_systems(rows, how=self.options, over_all=self.over_all)
         return rows_at(rows, np.lexsort([rows["rank"], rows[GROUP]]))
 

@@ -17,9 +17,7 @@ from scipy import stats
 from rankeval_pd.stats import two_by_two
 from rankeval_pd.stats.two_by_two import (
     critical_wins,
-    discordant_test,
     fisher_test,
-    kosinski_test,
     mcnemar_test,
     paired_tails,
     score_test,
@@ -243,14 +241,6 @@ def test_the_score_statistic_by_hand(table):
     assert_allclose(score_test(*table, "less"), stats.norm.sf(z), rtol=1e-12)
     z = (abs(tp_a / n_a - tp_b / n_b) - 0.25 * sizes) / sd
     assert_allclose(score_test(*table, "two-sided"), 2 * stats.norm.sf(z), rtol=1e-12)
-
-
-def test_predictive_values_without_shared_candidates_are_two_proportions():
-    found = kosinski_test((0, 12, 7), (0, 20, 25), "two-sided")
-    table = stats.chi2_contingency([[12, 8], [7, 18]], correction=False)
-    assert float(found) == pytest.approx(table.pvalue, rel=1e-10)
-    assert float(kosinski_test((3, 0, 0), (5, 0, 0), "two-sided")) == 1.0
-    assert [float(x) for x in discordant_test(0, 0, "two-sided")] == [1.0, 1.0]
 
 
 # ---- All tests
