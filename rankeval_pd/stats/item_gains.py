@@ -653,6 +653,17 @@ def skewed(items: AnyItems, pairs: IntArray, options: PairOptions) -> bool:
     return bool((found & (draws.spread.error > 0.0)).any())
 
 
+_TWOFOLD = 2.0  # chosen for warnings if, and only if, swaps are liberal in ratios.csv
+
+
+def uneven(items: AnyItems, pairs: IntArray) -> bool:
+    """Return whether the denominators of two ratios differ greatly, so swaps are liberal."""
+    if items.ratio_form is None:
+        return False
+    below = (items.totals @ items.ratio_form.below)[pairs]
+    return bool((below.max(axis=1) > _TWOFOLD * below.min(axis=1)).any())
+
+
 # chosen for the warnings of "moving" groups in tests/simulations/dependence.csv
 _FEW_GROUPS = 10  # with fewer groups, the correlation between gain and size is unknown
 _UNEVEN = 1.4  # ratio of groups to effective groups above which a few groups dominate the mean
