@@ -49,6 +49,7 @@ from rankeval_pd.stats import (
     factors_of,
     items,
     packed,
+    ranking,
     scores_of,
 )
 from rankeval_pd.stats.queries import range_of
@@ -490,9 +491,7 @@ def codes(values: pd.Series, role: str, name: Hashable) -> IntArray:
         number, labels = pd.factorize(plain)
     except TypeError as error:
         raise unsorted(values, role, name) from error
-    rank = np.empty(len(labels), dtype=np.int64)
-    rank[item_order(pd.Index(labels))] = np.arange(len(labels))
-    return np.asarray(rank[number])
+    return np.asarray(ranking.inverse(item_order(pd.Index(labels)))[number])
 
 
 # -------------------------------------------------------------------------------------------------
@@ -646,18 +645,17 @@ def read_items(frame: pd.DataFrame, roles: Roles, *, first: bool = False) -> Ite
                 if column.dtype == object:
                     column = pd.to_numeric(column)
                 values[i, j, :, k] = as_floats(column, system, f"{where} scores.")
+    labels: list[Hashable] | None = seeds
     if roles.seeds is None:
-        values = values[:, 0]
+        values, labels = values[:, 0], None
     cluster = strata = None
     if factors:
         cluster = packed(*[codes(beside[name], "groups", name) for name in factors])
     if roles.strata is not None:
         strata = packed(codes(beside[roles.strata], "strata", roles.strata))
-    labels = None
-    if roles.seeds is not None:
-        labels = seeds
     design = ItemDesign(cluster, strata, labels, roles)
-    keys, number = group_numbers(domains, by, len(frame))
+    keys, number = group_numbers(frame, by)
+    number = number[order]
     members = np.split(np.argsort(number, kind="stable"), np.cumsum(np.bincount(number))[:-1])
     plain = frame.columns.nlevels == 1 and frame.columns.name != "system"
     if first and roles.measures is None and plain:
@@ -809,14 +807,13 @@ def as_frame(
     return result
 
 
-def check_sizes(sizes: Any, largest: int | None, *, least: int = 2) -> list[int]:
+def check_sizes(sizes: Any, largest: int | None) -> list[int]:
     """Return distinct whole numbers, or raise an error."""
     values = as_list(sizes)
     for value in values:
-        check_count("sizes", value, least)
+        check_count("sizes", value, 2)
     if not values or (largest is not None and max(values) > largest):
         raise ValueError(
-            f"sizes={shown(sizes)}: pass whole numbers from {least} to the number of items"
-            f" ({largest})."
+            f"sizes={shown(sizes)}: pass whole numbers from 2 to the number of items ({largest})."
         )
     return list(dict.fromkeys(int(value) for value in values))

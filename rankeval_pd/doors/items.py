@@ -174,6 +174,5 @@ def relations(families: Families, systems: list[Hashable], pairs: IntArray) -> A
         )
     check_known("families", [systems[k] for k in np.unique(pairs)], families)
     label = families
-    words = {True: "same", False: "different"}
-    same = [bool(label[systems[i]] == label[systems[j]]) for i, j in pairs]
-    return tables.labels([words[x] for x in same])
+    words = ("different", "same")
+    return tables.labels([words[bool(label[systems[i]] == label[systems[j]])] for i, j in pairs])

@@ -11,11 +11,19 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd import doors, errors, stats
-from rankeval_pd.decisions import OF_PAIRED, OF_SETS, PAIR, Rows, decide, decision_columns
+from rankeval_pd.decisions import (
+    OF_ONLY,
+    OF_PAIRED,
+    OF_SETS,
+    PAIR,
+    Rows,
+    decide,
+    decision_columns,
+)
 from rankeval_pd.doors import Answer, Candidates, Data, tabulate
 from rankeval_pd.lists.groups import ListMembers, set_weights
 from rankeval_pd.lists.precision import IntervalKind, rates_of
-from rankeval_pd.lists.regions import REGION_COLUMNS, Comparison, region_tests
+from rankeval_pd.lists.regions import REGION_COLUMNS, Comparison
 from rankeval_pd.options import Capabilities, can, with_roles_but
 from rankeval_pd.roles import (
     Adjustment,
@@ -206,9 +214,14 @@ def _shares_of_sets(
 _UNEQUAL = 0.1  # the largest relative size difference for comparing two sets by precision
 _PAIRED = ("recall", "specificity")  # quantities with the same denominator in both sets
 _TESTS = {  # the tests of each quantity, the default first
-    "precision": ("fisher", "midp", "mcnemar", "kosinski"),
+    "precision": ("kosinski", "fisher"),
     "npv": ("kosinski",),
-    **dict.fromkeys(_PAIRED, ("mcnemar", "midp")),
+    **dict.fromkeys(_PAIRED, ("unconditional",)),
+}
+_LAWS = {  # the interval of each test, and its name
+    "kosinski": (OF_SETS, "score"),
+    "fisher": (OF_ONLY, "score"),
+    "unconditional": (OF_PAIRED, "tango"),
 }
 
 
@@ -217,7 +230,7 @@ _TESTS = {  # the tests of each quantity, the default first
     ends=True,
     short="measure_a measure_b n_a n_b difference ci_low ci_high p_value p_adjusted better",
     details="threshold_a threshold_b precision_a precision_b recall_a recall_b specificity_a"
-    " specificity_b npv_a npv_b overlap n_only_a n_only_b tp_only_a tp_only_b odds_ratio p_mid"
+    " specificity_b npv_a npv_b overlap n_only_a n_only_b tp_only_a tp_only_b odds_ratio"
     " significant leaning"
     " ci_low_alone ci_high_alone",
     layout="pair cut",
@@ -239,7 +252,7 @@ def compare_thresholds(
     level: float = 0.95,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Compare measures using the candidates that only one of two thresholds accepts.
+    """Compare the candidates that the thresholds of two measures accept.
 
     Parameters
     ----------
@@ -254,11 +267,11 @@ def compare_thresholds(
         Quantity to compare in the accepted candidates, or for "specificity" and "npv" in the
         rejected ones.
     test
-        For "precision", a test of the two difference regions as in :func:`compare`, or "kosinski",
-        a weighted generalized score test of predictive values, which is always used for "npv". For
-        "recall" and "specificity", McNemar's exact test of accepted positives or rejected
-        negatives, or "midp", with error rates of up to 0.054 in simulations
-        (``tests/simulations/thresholds.csv``).
+        None means "kosinski" for "precision" and "npv", a weighted generalized score test of the
+        printed difference, and "unconditional" for "recall" and "specificity", as for systems on
+        right-or-wrong items. "fisher" tests another hypothesis: candidates that only ``a`` accepts
+        are as precise as those that only ``b`` accepts. ``difference`` and its interval are then
+        of these two regions. Pass it for sets of about equal size.
     alternative
     alpha
     adjust
@@ -276,26 +289,28 @@ def compare_thresholds(
         ``measure_a``, ``measure_b``; ``n_a``, ``n_b``: accepted candidates; ``difference``,
         ``ci_low``, ``ci_high``, ``p_value``, ``p_adjusted`` and ``better`` as in :func:`compare`.
         ``details=True`` adds the two thresholds, the two rates such as ``precision_a``, the counts
-        of the regions, ``odds_ratio``, ``p_mid``, ``significant``, ``recall_a``, ``recall_b``,
-        ``leaning``, and the unadjusted interval.
+        of the regions, ``odds_ratio``, ``significant``, ``recall_a``, ``recall_b``, ``leaning``,
+        and the unadjusted interval.
 
     Warns
     -----
     RankevalWarning
-        If acceptance sets with significantly different regions differ in size by more than 10%, in
-        which case "better" and "leaning" are NaN (Evert's footnote 13).
+        If Fisher's test rejects for acceptance sets that differ in size by more than 10%, in which
+        case "better" and "leaning" are NaN (Evert's footnote 13).
 
     Notes
     -----
-    For regions of unequal size, the two-sided p-value sums the probabilities of all tables that are
-    no more likely than the observed table, as in R. The interval combines the Clopper-Pearson
-    limits of both rates (Zou and Donner 2008), and includes 0 if the test is not significant.
+    Kosinski's test is too liberal for sets that differ in few candidates, or of very different
+    sizes. Half a true and half a false positive are therefore added to each region, and the gamma
+    approximation allows for skewness; the larger p-value, with or without, is reported. The
+    interval contains the differences that this test does not reject. For recall and specificity,
+    the interval is Tango's.
 
     References
     ----------
-    Evert (2004), section 3.3, footnote 13. Zou and Donner (2008), Construction of confidence limits
-    about effect measures. Kosinski (2013), A weighted generalized score statistic for comparison of
-    predictive values.
+    Evert (2004), section 3.3, footnote 13. Kosinski (2013), A weighted generalized score statistic
+    for comparison of predictive values. Tango (1998), Equivalence test and confidence interval for
+    the difference in proportions for the paired-sample design.
 
     Examples
     --------
@@ -303,8 +318,8 @@ def compare_thresholds(
     >>> df = pd.DataFrame({"G2": [6, 5, 4, 3, 2, 1], "t": [1, 2, 3, 4, 5, 6]})
     >>> df["gold"] = [True, True, True, False, False, False]
     >>> df.rankeval.compare_thresholds("G2", "t", 4)
-      measure_a measure_b  n_a  n_b  difference    ci_low  ci_high  p_value better
-    0        G2         t    3    3         1.0 -0.000695      1.0      0.1    NaN
+      measure_a measure_b  n_a  n_b  difference    ci_low  ci_high   p_value better
+    0        G2         t    3    3         1.0  0.058224      1.0  0.033895     G2
     """
     errors.check_choice(f"of={of!r}: test", test, (None, *_TESTS[of]))
     how = Comparison.of_options(
@@ -312,6 +327,7 @@ def compare_thresholds(
         b=b,
         of=of,
         test=test or _TESTS[of][0],
+        ci=_LAWS[test or _TESTS[of][0]][1],
         alternative=alternative,
         alpha=alpha,
         adjust=adjust,
@@ -327,12 +343,13 @@ def compare_thresholds(
         thresholds = {
             name: cuts for name, cuts in thresholds.items() if errors.is_known(name, meant)
         }
-    interval = OF_SETS
-    if of in _PAIRED:
-        interval = OF_PAIRED
+    noted = how.noted()
+    del noted["target"]
+    if how.test == "fisher":
+        noted |= {"of": "precision in the difference region", "unit": "proportion"}
     decided = decision_columns(how)
     columns = ["measure_a", "measure_b", "threshold_a", "threshold_b", "n_a", "n_b"]
-    columns += [name.replace("precision", of) for name in REGION_COLUMNS]
+    columns += [name.replace("precision", of) for name in REGION_COLUMNS if name != "p_mid"]
     columns += decided[0]
     if of != "recall":
         columns += ("recall_a", "recall_b")
@@ -343,8 +360,8 @@ def compare_thresholds(
         partial(_rows_of_sets, thresholds=thresholds, how=how),
         columns,
         can(compare_thresholds),
-        finish=partial(decide, how=how, interval=interval, towards="towards"),
-        attrs=how.noted(),
+        finish=partial(decide, how=how, interval=_LAWS[how.test][0], towards="towards"),
+        attrs=noted,
     )
 
 
@@ -421,20 +438,19 @@ def _set_columns(
         recall = r.tp_a / positive, r.tp_b / positive
         share_a, share_b = sets.tp_a / below[0], sets.tp_b / below[1]
         difference = share_a - share_b
-        towards = np.sign(difference)
         if of in _PAIRED:
             odds_ratio = np.true_divide(tp_only_a, tp_only_b)
-            p_value, p_mid = stats.discordant_test(tp_only_a, tp_only_b, how.alternative)
-            if how.test == "midp":
-                p_value = p_mid
-        elif how.test == "kosinski":
-            counts = (sets.tp_overlap, tp_only_a, tp_only_b), (sets.overlap, only_a, only_b)
-            p_value = stats.kosinski_test(*counts, how.alternative)
-            p_mid = np.full(difference.shape, np.nan)
-        else:
-            p_value, p_mid = region_tests(table, how)
-            towards = np.sign(tp_only_a / only_a - tp_only_b / only_b)
-            towards = _unless_unequal(towards, r.n_a, r.n_b, exists & (p_value <= how.alpha))
+        if how.test == "fisher":
+            difference = tp_only_a / only_a - tp_only_b / only_b
+    towards = np.sign(difference)
+    if how.test == "fisher":
+        p_value = stats.fisher_test(*table, how.alternative).p_value
+        towards = _unless_unequal(towards, r.n_a, r.n_b, exists & (p_value <= how.alpha))
+    elif how.test == "kosinski":
+        counts = (sets.tp_overlap, tp_only_a, tp_only_b), (sets.overlap, only_a, only_b)
+        p_value = stats.one_or_two_sided(*stats.set_tails(*counts), how.alternative)
+    else:
+        p_value = _paired_p(tp_only_a, tp_only_b, of_all, how.alternative)
     return {
         "recall_a": recall[0],
         "recall_b": recall[1],
@@ -452,12 +468,17 @@ def _set_columns(
         "tp_only_b": tp_only_b,
         "odds_ratio": odds_ratio,
         "p_value": p_value,
-        "p_mid": p_mid,
         "towards": towards,
         "tp_overlap": sets.tp_overlap,
         "of_all": np.broadcast_to(of_all, exists.shape),
         "exists": exists,
     }
+
+
+def _paired_p(only_a: IntArray, only_b: IntArray, n: IntArray, alternative: str) -> FloatArray:
+    """Return the p-value of the unconditional test of two rates of the same n candidates."""
+    tails = stats.paired_tails(only_a, only_b, n), stats.paired_tails(only_b, only_a, n)
+    return stats.one_or_two_sided(*tails, alternative)
 
 
 def _unless_unequal(
@@ -470,7 +491,7 @@ def _unless_unequal(
         errors.warn(
             f"acceptance sets of {n_a[first]} and {n_b[first]} candidates differ by more than 10%"
             " in size, which favors the smaller set (Evert 2004, footnote 13), so 'better' is NaN."
-            " Compare predictive values (test='kosinski'), recall, or n-best lists."
+            " Omit test='fisher', or compare recall or n-best lists."
         )
     return np.where(unequal, np.nan, towards)
 

@@ -107,7 +107,7 @@ def draw_forest(
         ax.axvline(at, label="_rule", **canvas.gray)
         write(ax, name, (at, 1.0), (0, 2), xycoords=ABOVE, ha="center", color=out.note)
     value, low, high = rows[_ESTIMATES].to_numpy(dtype=float).T
-    known = np.isfinite(low) & np.isfinite(high)
+    known = np.isfinite(high - low)
     if known.any():
         shown = [c for c, k in zip(colors, known, strict=True) if k]
         ax.hlines(y[known], low[known], high[known], color=shown, linewidth=1.4, zorder=2)
@@ -229,7 +229,7 @@ def _values_and_limits(rows: pd.DataFrame, *, percent: bool) -> tuple[list[str],
         return texts, []
     ends = zip(low, high, strict=True)
     limits = [interval_text(a, b, digits) + unit for a, b in ends]
-    return texts, np.where(np.isfinite(low) & np.isfinite(high), limits, "–").tolist()
+    return texts, np.where(np.isfinite(high - low), limits, "–").tolist()
 
 
 def _lanes(letters: Sequence[str]) -> list[tuple[int, list[int]]]:
@@ -390,7 +390,7 @@ def _draw_ranks(
 
 def _rank_text(low: float, high: float) -> str:
     """Format the limits of a rank, such as 2–4; return "" if they are not known."""
-    if not np.isfinite(low) & np.isfinite(high):
+    if not np.isfinite(high - low):
         return ""
     if low == high:
         return f"{low:.0f}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, silent_division
 from rankeval_pd.stats.areas import Outline, RankingOutline
-from rankeval_pd.stats.bands import CurveLists, critical_value, draws_needed
+from rankeval_pd.stats.bands import CurveLists, at_least, critical_value, draws_needed
 from rankeval_pd.stats.clusters import (
     ADDED,
     ClusterSpread,
@@ -31,11 +31,13 @@ from rankeval_pd.stats.differences import (
     corrected_score,
     correlated_limits,
     interval_p,
+    limits_over,
     margin_name,
-    overlap_difference,
-    paired_difference,
+    one_or_two_sided,
+    paired_limits,
     regions_margin_p,
-    tango_limits,
+    set_difference,
+    set_tails,
 )
 from rankeval_pd.stats.distributions import (
     Finite,
@@ -74,7 +76,6 @@ from rankeval_pd.stats.proportions import (
     agree_with_test,
     alike_share,
     clopper_pearson,
-    failures,
     p_of_t,
     quantile_of,
     reaching,
@@ -82,6 +83,7 @@ from rankeval_pd.stats.proportions import (
 )
 from rankeval_pd.stats.random_model import bound
 from rankeval_pd.stats.ranking import (
+    NEARLY,
     Accepted,
     AcceptedRegions,
     Keys,
@@ -120,13 +122,12 @@ from rankeval_pd.stats.ties import (
 )
 from rankeval_pd.stats.two_by_two import (
     Pilot,
-    discordant_test,
     drawn_laws,
     fisher_power,
     fisher_test,
-    kosinski_test,
     mantel_haenszel_difference,
     mcnemar_test,
+    paired_tails,
     rejects,
     sample_odds_ratio,
     stratified_exact_test,

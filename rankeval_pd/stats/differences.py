@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -17,11 +16,10 @@ from rankeval_pd.stats._types import (
     FloatArray,
     IntArray,
     silent_division,
-    unended,
 )
 from rankeval_pd.stats.distributions import broadcast_floats
 from rankeval_pd.stats.proportions import Limits, clopper_pearson, held_back_t, wilson, z_of
-from rankeval_pd.stats.two_by_two import MOST_ITEMS, paired_boschloo, rejects
+from rankeval_pd.stats.two_by_two import critical_wins, paired_tails, rejects
 
 # --------------------------------------------------------------------- Two independent proportions
 
@@ -120,6 +118,13 @@ def difference_score(
 
 def _restricted_variance(difference: FloatArray, *table: FloatArray) -> FloatArray:
     """Return the variance at the most likely proportions with this difference."""
+    p_a, q_a, p_b, q_b = _restricted_rates(difference, *table)
+    variance: FloatArray = p_a * q_a / table[1] + p_b * q_b / table[3]
+    return variance
+
+
+def _restricted_rates(difference: FloatArray, *table: FloatArray) -> FloatArray:
+    """Return the most likely proportions with this difference: a, 1 - a, b, 1 - b."""
     gap, tables = np.abs(difference), np.stack(table)
     # x of n have the smaller proportion s, and y of m have s + gap
     x, n, y, m = np.where(difference >= 0.0, tables[[2, 3, 0, 1]], tables)
@@ -140,9 +145,9 @@ def _restricted_variance(difference: FloatArray, *table: FloatArray) -> FloatArr
         with silent_division():
             step = score / slope
         s = np.clip(s - np.where(np.abs(step) < 1e-4, step, 0.0), 0.0, 1.0 - gap)
-    larger, rest = s + gap, np.maximum(1.0 - s - gap, 0.0)
-    variance: FloatArray = s * (1.0 - s) / n + larger * rest / m
-    return variance
+    rates = np.stack([s, 1.0 - s, s + gap, np.maximum(1.0 - s - gap, 0.0)])
+    rates = np.where(turned, rates[::-1], rates)
+    return np.where(difference >= 0.0, rates[[2, 3, 0, 1]], rates)
 
 
 def restricted_share(gap: Any, x: Any, n: Any, y: Any, m: Any) -> FloatArray:
@@ -178,52 +183,115 @@ def corrected_score(
     return np.maximum(low - step, -1.0), np.minimum(high + step, 1.0)
 
 
-def overlap_difference(tp: Sequence[AnyArray], size: Sequence[AnyArray], level: float) -> Limits:
-    """Return limits for the difference in precision between two overlapping sets.
+def limits_over(
+    difference: FloatArray,
+    limits: Limits,
+    variance: FloatArray | float,
+    covariance: FloatArray | float,
+    reach: FloatArray | float,
+) -> Limits:
+    """Widen limits for a difference of counts per total, whose total varies too (Fieller 1954).
 
-    ``tp`` and ``size`` count true positives and candidates in both sets, only in a, and only in b.
-    Distances to Clopper-Pearson limits are combined like standard errors (Zou and Donner 2008),
-    with the correlation from the labels of shared candidates. It needs no large counts: in
-    simulations of two or more candidates, the coverage was at least 0.946
-    (``tests/simulations/sets.csv``). The limits are NaN if a set is empty.
+    ``variance`` is that of the total, and ``covariance`` that of the difference with the total,
+    in units of the total and times the squared critical value. The result excludes 0 if the limits
+    do. If the total can be near 0, the other limit is ``reach``.
     """
-    both, only_a, only_b, n_both, n_only_a, n_only_b = broadcast_floats(*tp, *size)
-    n_a, n_b, tp_a, tp_b = n_both + n_only_a, n_both + n_only_b, both + only_a, both + only_b
+    center, rest, ends = difference - covariance, 1.0 - variance, []
+    for limit, side in zip(limits, (-1.0, 1.0), strict=True):
+        beyond = difference**2 - (difference - limit) ** 2
+        root = np.sqrt(np.maximum(center**2 - rest * beyond, 0.0))
+        known = (rest > 0.0) | ((beyond > 0.0) & (side * difference < 0.0))
+        with silent_division():
+            ends.append(np.where(known, (center + side * root) / rest, side * reach))
+    return ends[0], ends[1]
+
+
+# ------------------------------------------ Two sets that may overlap: precision or any other rate
+#
+# A. S. Kosinski (2013), A weighted generalized score statistic for comparison of predictive values
+# of diagnostic tests, Statistics in Medicine 32. It is too small if the sets differ in few
+# candidates, or in candidates that are nearly all alike; half counts allow for that. If a set is
+# much smaller, its counts are skewed; Pearson's gamma approximation allows for that.
+
+SetCounts = Sequence[AnyArray | int]  # in both sets, only in a, only in b
+_HALF = 0.5  # true positives, and false positives, that are added to each region
+_SYMMETRIC = 1e-6  # skewness below which the gamma approximation is no different
+
+
+def set_tails(
+    tp: SetCounts, size: SetCounts, difference: AnyArray | float = 0.0
+) -> tuple[FloatArray, FloatArray]:
+    """Return p-values for a true difference between two sets that is larger, or smaller.
+
+    ``tp`` and ``size`` count true positives and candidates in both sets, in a only, and in b only.
+    The p-values are the larger ones of Kosinski's statistic with and without half a true and half a
+    false positive more in each region, and of the normal and the gamma approximation. Without
+    shared candidates, the plain statistic is the score test of two proportions, also for other
+    differences than 0, with the most likely proportions that have this difference. The p-values are
+    1 if a set is empty.
+    """
+    counts = np.stack(broadcast_floats(*tp, *size, difference))
+    greater, less = np.zeros((2, *counts.shape[1:]))
+    for added in (0.0, _HALF):
+        more = added * (counts[4:6] > 0.0)
+        both, n_both, gap = counts[0], counts[3], counts[6]
+        tp_a, tp_b = both + counts[1:3] + more
+        n_a, n_b = n_both + counts[4:6] + 2.0 * more
+        with silent_division():
+            p_a, q_a, p_b, q_b = _restricted_rates(gap, tp_a, n_a, tp_b, n_b)
+            shared = both * q_a * q_b + (n_both - both) * p_a * p_b
+            variance = p_a * q_a / n_a + p_b * q_b / n_b - 2.0 * shared / (n_a * n_b)
+            z = _over_error(tp_a / n_a - tp_b / n_b - gap, variance)
+            third = p_a * q_a * (q_a - p_a) * (1.0 - 3.0 * n_both / n_b) / n_a**2
+            third -= p_b * q_b * (q_b - p_b) * (1.0 - 3.0 * n_both / n_a) / n_b**2
+            lean = third / variance**1.5
+        greater = np.fmax(greater, _skewed_tail(z, lean))
+        less = np.fmax(less, _skewed_tail(-z, -lean))
+    empty = np.isnan(z)
+    return np.where(empty, 1.0, greater), np.where(empty, 1.0, less)
+
+
+def _skewed_tail(z: FloatArray, lean: FloatArray) -> FloatArray:
+    """Return the larger one of the normal and of the gamma upper tail with this skewness."""
     with silent_division():
-        a, b = tp_a / n_a, tp_b / n_b
-        # with precisions shrunk toward one half, the correlation is defined at 0 and 1
-        near_a, near_b = (tp_a + 0.5) / (n_a + 1.0), (tp_b + 0.5) / (n_b + 1.0)
-        shared = both * (1.0 - near_a) * (1.0 - near_b) + (n_both - both) * near_a * near_b
-        spread_a = tp_a * (1.0 - near_a) ** 2 + (n_a - tp_a) * near_a**2
-        spread_b = tp_b * (1.0 - near_b) ** 2 + (n_b - tp_b) * near_b**2
-        correlation = np.clip(shared / np.sqrt(spread_a * spread_b), -1.0, 1.0)
-    of_a, of_b = clopper_pearson(tp_a, n_a, level), clopper_pearson(tp_b, n_b, level)
-    return _mover_limits(a, of_a, b, of_b, correlation)
+        shape = 4.0 / lean**2
+        at = np.maximum(shape + np.sign(lean) * z * np.sqrt(shape), 0.0)
+        tail = np.where(
+            lean > 0.0, scipy.special.gammaincc(shape, at), scipy.special.gammainc(shape, at)
+        )
+    return np.fmax(scipy.special.ndtr(-z), np.where(np.abs(lean) > _SYMMETRIC, tail, 0.0))
 
 
-def _mover_limits(
-    a: FloatArray, of_a: Limits, b: FloatArray, of_b: Limits, correlation: FloatArray
-) -> Limits:
-    """Combine the limits of two proportions into limits for their difference (MOVER)."""
-    x = np.stack([a - of_a[0], of_a[1] - a])  # below and above the difference
-    y = np.stack([of_b[1] - b, b - of_b[0]])
-    below, above = np.sqrt(np.maximum(x**2 + y**2 - 2.0 * correlation * x * y, 0.0))
-    return np.maximum(a - b - below, -1.0), np.minimum(a - b + above, 1.0)
+def one_or_two_sided(greater: FloatArray, less: FloatArray, alternative: str) -> FloatArray:
+    """Return one of two tails, or twice the smaller one."""
+    both = np.minimum(2.0 * np.minimum(greater, less), 1.0)
+    return {"greater": greater, "less": less}.get(alternative, both)
 
 
-def paired_difference(
-    both: AnyArray, only_a: AnyArray, only_b: AnyArray, n: AnyArray, level: float
-) -> Limits:
-    """Return limits as in :func:`overlap_difference` for the same n candidates; NaN if n is 0."""
-    both, only_a, only_b, n = broadcast_floats(both, only_a, only_b, n)
-    tp_a, tp_b = both + only_a, both + only_b
+def set_difference(*counts: AnyArray, level: float) -> Limits:
+    """Return the differences between two sets that :func:`set_tails` does not reject.
+
+    ``counts`` are ``tp`` and ``size``. Equal sets have the limits [0, 0], and empty sets NaN.
+    """
+    tp, size, tail = counts[:3], counts[3:], 0.5 * (1.0 - level)
+    both, only_a, only_b = broadcast_floats(*size)
     with silent_division():
-        a, b = tp_a / n, tp_b / n
-        near_a, near_b = (tp_a + 0.5) / (n + 1.0), (tp_b + 0.5) / (n + 1.0)
-        spread = near_a * (1.0 - near_a) * near_b * (1.0 - near_b)
-        correlation = np.clip((both / n - a * b) / np.sqrt(spread), -1.0, 1.0)
-    of_a, of_b = clopper_pearson(tp_a, n, level), clopper_pearson(tp_b, n, level)
-    return _mover_limits(a, of_a, b, of_b, correlation)
+        gap = (tp[0] + tp[1]) / (both + only_a) - (tp[0] + tp[2]) / (both + only_b)
+    # the search starts at 0 if the test rejects it, so that the limits always agree with the test
+    greater, less = set_tails(tp, size)
+    low = _bisection_points(
+        lambda delta: set_tails(tp, size, delta)[0] <= tail,
+        np.where((gap > 0.0) & (greater <= tail), 0.0, -1.0),
+        gap,
+    )
+    high = _bisection_points(
+        lambda delta: set_tails(tp, size, delta)[1] > tail,
+        gap,
+        np.where((gap < 0.0) & (less <= tail), 0.0, 1.0),
+    )
+    same = (only_a == 0) & (only_b == 0)
+    low, high = np.where(same, 0.0, low), np.where(same, 0.0, high)
+    return np.where(np.isnan(gap), np.nan, low), np.where(np.isnan(gap), np.nan, high)
 
 
 def correlated_limits(
@@ -267,25 +335,31 @@ def correlated_limits(
 
 # ------------------------------------------------------------ Two proportions on the same items
 
-PairedCounts = tuple[int, int, int, int]  # both correct, only a, only b, neither
 
-
-def tango(counts: PairedCounts, level: float) -> tuple[float, float]:
-    """Return Tango's (1998) score interval; at a difference of 0, it inverts McNemar's test."""
-    _, only_a, only_b, _ = counts
-    low, high = tango_limits(np.array([only_a]), np.array([only_b]), sum(counts), level)
-    return float(low[0]), float(high[0])
-
-
-def tango_limits(only_a: AnyArray, only_b: AnyArray, n: float, level: float) -> Limits:
-    """Return Tango's intervals for many pairs on n items."""
+def tango_limits(only_a: AnyArray, only_b: AnyArray, n: AnyArray | float, level: float) -> Limits:
+    """Return Tango's (1998) score intervals for many pairs on n items."""
     z, estimate = z_of(level), (only_a - only_b) / n
     one, score = np.ones(estimate.shape), partial(paired_score, only_a, only_b, n)
     low = _bisection_points(lambda delta: score(delta) > z, -one, estimate)
     return low, _bisection_points(lambda delta: score(delta) >= -z, estimate, one)
 
 
-def paired_score(only_a: AnyArray | int, only_b: AnyArray | int, n: float, delta: Any) -> Any:
+def paired_limits(better: AnyArray, worse: AnyArray, n: AnyArray | int, level: float) -> Limits:
+    """Return Tango's limits, which exclude 0 if and only if :func:`paired_tails` rejects it.
+
+    If the test rejects and Tango's interval contains 0, the limit is the smallest gain, 1/n.
+    """
+    low, high = tango_limits(better, worse, n, level)
+    up, down = paired_tails(better, worse, n), paired_tails(worse, better, n)
+    tail = (1.0 - level) / 2.0
+    low = np.where(rejects(up, tail), np.where(low > 0.0, low, 1.0 / n), np.minimum(low, 0.0))
+    high = np.where(
+        rejects(down, tail), np.where(high < 0.0, high, -1.0 / n), np.maximum(high, 0.0)
+    )
+    return low, high
+
+
+def paired_score(only_a: AnyArray | int, only_b: AnyArray | int, n: Any, delta: Any) -> Any:
     """Return Tango's score statistic, which decreases as ``delta`` increases."""
     # given the difference, the most likely proportion of items on which only b is correct is the
     # larger root of 2 n q^2 + linear q + constant = 0
@@ -415,7 +489,7 @@ def _chi2(freedom: float, nodes: int) -> tuple[FloatArray, FloatArray]:
 
 
 def accuracy_power(gain: float, differ: float, n: int, tail: float, tails: int) -> float:
-    """Return the power of McNemar's exact test on n items, given the discordance rate."""
+    """Return the power of :func:`paired_tails` on n items, given the discordance rate."""
     if n * differ > _NORMAL:  # use the normal distribution
         parts = Parts((differ - gain**2) / n, n - 1.0)
         return parts.power(gain, parts.edges(tail), tails)
@@ -423,17 +497,11 @@ def accuracy_power(gain: float, differ: float, n: int, tail: float, tails: int) 
     ends = scipy.special.ndtri(_LEAST) * np.sqrt(n * differ * (1.0 - differ)) - 30.0
     m = np.arange(max(1, int(n * differ + ends)), min(n, int(n * differ - ends)) + 1.0)
     mass = np.exp(distributions.log_pmf(m, np.full(m.shape, float(n)), np.full(m.shape, differ)))
-    level = tail
-    if n <= MOST_ITEMS:
-        level = _unconditional_level(n, tail)
-    least = np.maximum(np.floor(m / 2.0 - scipy.special.ndtri(level) * np.sqrt(m) / 2.0) - 3.0, 0.0)
-    for _ in range(_MOST_COUNTS):
-        short = (least <= m) & (_upper(least, m, 0.5) > level)
-        if not short.any():
-            break
-        least += short
-    else:
-        raise unended("the smallest significant count", _MOST_COUNTS)
+    # McNemar's test, by the normal distribution, if more items are discordant than are ordered
+    least = np.ceil(0.5 * (m + 1.0 - scipy.special.ndtri(tail) * np.sqrt(m)))
+    wins = critical_wins(n, tail)
+    ordered = m < wins.size
+    least[ordered] = wins[m[ordered].astype(int)]
     better = (1.0 + gain / differ) / 2.0
     rejected = _upper(least, m, better)
     if tails == 2:
@@ -450,26 +518,7 @@ def _upper(least: FloatArray, m: FloatArray, share: float) -> FloatArray:
 
 
 _NORMAL = 1e8  # number of differing items above which the normal distribution is used
-_MOST_COUNTS = 100  # the normal quantile, the start, is at most a few counts too small
 _LEAST = 1e-9  # probability dropped at each end for the number of differing items
-
-
-@functools.lru_cache(maxsize=256)
-def _unconditional_level(n: int, tail: float) -> float:
-    """Return the largest McNemar p-value at which the unconditional test rejects."""
-    counts = [(k, m - k) for m in range(1, n + 1) for k in range(m // 2 + 1, m + 1)]
-    k, m = np.array([(a, a + b) for a, b in counts], dtype=float).T
-    order = np.argsort(p := _upper(k, m, 0.5))
-    low, high = -1, order.size  # positions up to low are rejected
-    while high - low > 1:
-        middle = (low + high) // 2
-        if rejects(paired_boschloo(*counts[order[middle]], n), tail):
-            low = middle
-        else:
-            high = middle
-    if low < 0:
-        return 0.0
-    return float(p[order[low]]) * (1.0 + 1e-9)
 
 
 # ------------------------------------------------------------- Equivalence, or non-inferiority
@@ -522,7 +571,8 @@ Score = Callable[[AnyArray, AnyArray], FloatArray]
 
 def paired_p(only_a: int, only_b: int, n: int, margin: float, alpha: float = ALPHA) -> float:
     """Return the exact p for pi_a - pi_b <= -margin from the items that only one gets right."""
-    limit, _ = tango((0, only_a, only_b, n - only_a - only_b), _two_sided_level(alpha))
+    counts = np.array([only_a]), np.array([only_b])
+    [limit], _ = tango_limits(*counts, n, _two_sided_level(alpha))
     score = partial(paired_score, n=float(n), delta=limit)
     share = partial(_share_of_the_rest, margin)
     return _largest(score, limit, (only_a, only_b), n, lambda y: n - y, share, margin, alpha)
@@ -565,6 +615,14 @@ def regions_margin_p(
     """Return the p-value of a margin test for two regions of m candidates each."""
     tables = {1.0: (tp_a, m, tp_b, m), -1.0: (tp_b, m, tp_a, m)}
     return float(of_margin(alternative, lambda sign: region_p(*tables[sign], margin, alpha)))
+
+
+def paired_margin_p(
+    only_a: int, only_b: int, n: int, margin: float, alternative: str, alpha: float
+) -> float:
+    """Return the p-value of a margin test for two systems on the same n items."""
+    counts = {1.0: (only_a, only_b), -1.0: (only_b, only_a)}
+    return float(of_margin(alternative, lambda sign: paired_p(*counts[sign], n, margin, alpha)))
 
 
 def _largest(
@@ -672,16 +730,14 @@ def mean_p(
 _DEVIATIONS = np.linspace(0.0, 8.0, 161)[1:]  # normal quantiles for one-sided levels
 
 
-def interval_p(
-    limits: Callable[[float], tuple[FloatArray, FloatArray]], margin: AnyArray, alternative: str
-) -> FloatArray:
+def interval_p(limits: Callable[..., Limits], margin: Any, alternative: str) -> FloatArray:
     """Return the interpolated p at which an interval with level 1 - 2p just reaches the margin."""
     levels = 1.0 - 2.0 * scipy.special.ndtr(-_DEVIATIONS)
-    ends = np.array([limits(float(level)) for level in levels])  # (level, side, ...)
+    ends = np.array([limits(level=float(level)) for level in levels])  # (level, side, ...)
     return np.asarray(of_margin(alternative, partial(_bound_p, ends, margin)))
 
 
-def _bound_p(ends: FloatArray, margin: AnyArray, sign: float) -> FloatArray:
+def _bound_p(ends: FloatArray, margin: Any, sign: float) -> FloatArray:
     """Return the p-value for one bound, from limits at each level: (level, side, ...)."""
     low, high = ends[:, 0], ends[:, 1]
     if sign < 0.0:

@@ -76,6 +76,7 @@ class GroupFacts(NamedTuple):
     n_items: int
     n_drawn: int  #: items, or clusters
     n_resamples: int
+    test: str  #: name of the test with this event
     interval: str  #: kind of interval, or "" if the table does not name it
     flat: bool  #: whether an interval is undefined because there is no variation
     skewed: bool
@@ -157,6 +158,7 @@ class TestPlan:
             n_items=items.n_items,
             n_drawn=items.n_drawn,
             n_resamples=drawn.n_resamples,
+            test=self._test_of(own, items),
             interval=interval,
             flat=bool((np.isfinite(known) & np.isnan(rows["ci_low"])).any()),
             skewed=lopsided or ("skewed" in rows and bool(rows["skewed"].any())),
@@ -168,6 +170,22 @@ class TestPlan:
             seed_widening=seeds[1],
             n_systems=seeds[2],
         )
+
+    def _test_of(self, own: RatioGains | SeedGains | None, items: AnyItems) -> str:
+        """Return the name of the test with the event, which depends on the items."""
+        if self.crossed:
+            return "crossed"
+        if isinstance(own, SeedGains):
+            return "seeds"
+        if self.options.event != "wild":
+            return self.options.event
+        if isinstance(own, RatioGains):
+            return "proportions"
+        if items.binary and not self.options.simultaneous:
+            return "unconditional"
+        if self.options.skewness and not items.binary:
+            return "hall"
+        return "wild"
 
     def attrs(self, facts: Sequence[GroupFacts], n_pairs: int) -> dict[str, Any]:
         """Warn about few items or groups, or no variation, and return the attrs of a table."""
@@ -186,10 +204,10 @@ class TestPlan:
             attrs[name] = getattr(options, name)
         if options.adjust is not None:
             attrs["adjust_over"] = self.adjust_over
+        if "event" in attrs:
+            attrs["test"] = ", ".join(sorted({*every.test}))
         attrs |= {"seed": options.seed, **self.more}
         attrs["n_resamples"] = most or None  # exact: no draws
-        if self.crossed:
-            attrs["event"] = "crossed"
         if every.n_strata[-1]:
             attrs["n_strata"] = every.n_strata[-1]
         attrs["n_items"] = None  # each row shows the number for its group
@@ -201,8 +219,6 @@ class TestPlan:
             attrs["n_seeds"] = min(every.n_seeds)
             attrs["seed_widening"] = max(1.0, *every.seed_widening)
             attrs["n_systems"] = every.n_systems[-1]
-            if self.signs:
-                attrs["event"] = "seeds"
         attrs.pop("ci", None)
         intervals = {*every.interval} - {""}
         if intervals:
@@ -228,16 +244,18 @@ def _warn_of_few(every: Any, plan: TestPlan) -> None:
             why = f"with fewer than {FEW_LEVELS} groups, intervals are wide and only approximate"
     elif plan.signs and "alpha" in plan.named and fewest < needed:
         why = f"with fewer than {needed} {what}, no two-sided test can be significant at {alpha:g}"
-    elif any(every.skewed):
-        why = (
-            "scores or differences are skewed, or all scores of a system are equal, so tests may be"
-            " unreliable"
-        )
     elif not plan.signs and fewest < few:
         why = (
             f"with fewer than {few} {what}, resampled gains vary too little, so tests are too"
             " liberal"
         )
+    elif any(every.skewed):
+        why = (
+            "scores or differences are skewed, or all scores of a system are equal, so tests may be"
+            " unreliable"
+        )
+        if not plan.options.skewness:
+            why += "; the default of paired_bootstrap corrects for skewness"
     texts = []
     if why:
         texts.append(f"{fewest} {what}: {why}. Use more data; see the page on paired tests.")
@@ -618,11 +636,13 @@ def paired_bootstrap(
 
     "wild" linearizes scores with derivatives at the sums, which is exact for means, sums and
     accuracy. For up to 16 items or groups, it enumerates all sign patterns. For 0/1 items without
-    ``groups``, it is McNemar's exact test and, with up to 200 items, an unconditional test whose
-    p-value is at most McNemar's. With ``seeds``, it is a t test (see :func:`needed_seeds`). For
-    ratios of sums between 0 and 1 (precision, recall, F1, AER, ratio) without ``groups``, it is the
-    distribution of a difference between two dependent proportions (Storer and Kim 1990; Kosinski
-    2013), which keeps the nominal level for 10 or more guesses.
+    ``groups``, it is an unconditional exact test: p is the largest probability, over all rates of
+    discordant items, of counts ordered by the smaller of McNemar's mid-p and the score statistic's
+    p-value (with more than 2,000 discordant items, McNemar's p-value). With ``seeds``, it is a t
+    test (see :func:`needed_seeds`). For ratios of sums between 0 and 1 (precision, recall, F1, AER,
+    ratio) without ``groups``, it is the distribution of a difference between two dependent
+    proportions (Storer and Kim 1990; Kosinski 2013), which keeps the nominal level for 10 or more
+    guesses. ``attrs["test"]`` names the test.
 
     Exact distributions are available for mean, sum and accuracy if all differences are multiples of
     one step and their sum has at most a million values near the mean. Events that resample items
@@ -638,7 +658,8 @@ def paired_bootstrap(
     ----------
     T. Berg-Kirkpatrick, D. Burkett, D. Klein (2012), figure 1, section 2.2 and footnotes 2 to 5. C.
     F. J. Wu (1986); A. C. Cameron, J. Gelbach, D. Miller (2008: wild bootstrap; 2011: crossed
-    factors). J. Hartigan (1969): intervals. T. Tango (1998). P. Hall (1992), On the removal of
+    factors). J. Hartigan (1969): intervals. T. Tango (1998). S. Suissa, J. Shuster (1991): paired
+    proportions. P. Hall (1992), On the removal of
     skewness by transformation. B. Phipson, G. Smyth (2010). J. Romano, M. Wolf (2005): step-down.
 
     Examples
@@ -649,7 +670,7 @@ def paired_bootstrap(
     >>> df = pd.DataFrame({"new": [1] + [0] * 49, "old": [0] * 50})
     >>> df.rankeval.paired_bootstrap()
       system_a system_b  score_a  score_b  gain    ci_low   ci_high   p_value
-    0      new      old     0.02      0.0  0.02 -0.052775  0.104954  0.942115
+    0      new      old     0.02      0.0  0.02 -0.052775  0.104954  0.533219
 
     The following call runs the test in Berg-Kirkpatrick et al. (2012):
 
@@ -724,7 +745,6 @@ def paired_permutation(
     adjust_over: AdjustOver = "all",
     alpha: float = 0.05,
     level: float = 0.95,
-    skewness: bool = True,
     **roles: Unpack[ItemRoles],
 ) -> Data:
     """Test all pairs of systems with approximate randomization.
@@ -738,8 +758,8 @@ def paired_permutation(
         t test, which needs no draws. "wilcoxon" is the signed-rank test. The signed-rank test
         reports the Hodges-Lehmann estimate (the median of pairwise means of the differences) as
         ``gain``, with matching limits.
-    alpha, level, skewness
-        As in :func:`paired_bootstrap`. With ``skewness=False``, the test uses only swaps.
+    alpha, level
+        As in :func:`paired_bootstrap`.
     **roles
         As in :func:`paired_bootstrap`. With ``groups``, whole clusters are swapped.
     method
@@ -749,21 +769,31 @@ def paired_permutation(
     Returns
     -------
     DataFrame or Dataset
-        The columns of :func:`paired_bootstrap`, with the same warnings. ``p_one_sided`` is the
-        probability of a gain at least this large for systems that are exchangeable on each item.
-        If Hall's statistic (for ratios, the distribution of ratios) gives a larger p-value, the
-        larger p-value is reported. ``gain_se`` is the standard deviation of the gain under swaps,
-        which assumes a true gain of 0. ``ci_low`` and ``ci_high`` are the gain minus the quantiles
-        of the gain under swaps. This interval agrees with the test but is too wide for large
-        gains, so report the interval from :func:`paired_bootstrap`.
+        The columns of :func:`paired_bootstrap`. ``p_one_sided`` is the probability of a gain at
+        least this large for systems that are exchangeable on each item. ``gain_se`` is the standard
+        deviation of the gain under swaps, which assumes a true gain of 0. ``ci_low`` and
+        ``ci_high`` are the gain minus the quantiles of the gain under swaps. This interval agrees
+        with the test but is too wide for large gains, so report the interval from
+        :func:`paired_bootstrap`.
+
+    Warns
+    -----
+    RankevalWarning
+        If gains are so skewed that the test rejects equal systems too often (the median is near one
+        end of the range, and 0 on its other side), or if there are too few items for significance.
 
     Notes
     -----
     The test is exact for the sharp null hypothesis that the two systems' outputs are exchangeable
     on these items (Riezler and Maxwell 2005). For 0/1 items, the test is McNemar's exact test.
-    All pairs share the same swaps. "wilcoxon" drops
-    zero differences, uses mean ranks for ties, and is exact for up to a million values of the rank
-    sum. If most differences are 0, as is common with accuracy, the "wilcoxon" gain is 0.
+    Two-sided p-values are twice the smaller one-sided p-value, as in SciPy. All pairs share the
+    same swaps.
+
+    The p-values are those of SciPy's ``permutation_test(permutation_type="samples")``,
+    ``binomtest``, ``ttest_rel`` and ``wilcoxon(method="exact")``, and of sacrebleu's approximate
+    randomization. "wilcoxon" drops zero differences, uses mean ranks for ties, and is exact for up
+    to a million values of the rank sum, also with ties. If most differences are 0, as is common
+    with accuracy, the "wilcoxon" gain is 0.
 
     References
     ----------
@@ -778,7 +808,6 @@ def paired_permutation(
       system_a system_b  score_a  score_b  gain  ci_low  ci_high  p_value
     0      new      old     0.02      0.0  0.02     0.0     0.04      1.0
     """
-    check_flag("skewness", skewness)
     options = options_of(
         roles,
         n_resamples,
@@ -790,7 +819,6 @@ def paired_permutation(
         ci="basic",
         keep_order=b is not None or baseline is not None,
         alternative=alternative,
-        skewness=skewness,
     )
     plan = PairPlan(
         options=options,

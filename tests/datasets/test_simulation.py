@@ -41,7 +41,9 @@ def test_counts_and_intervals_are_those_of_rs_binom_test(candidates, reference):
 def test_difference_regions_of_unequal_size_are_those_of_rs_fisher_test(candidates, reference):
     cuts = {name: reference["threshold"].tolist() for name in ("good", "fair")}
     for side in ("two-sided", "greater", "less"):
-        found = candidates.rankeval.compare_thresholds("good", "fair", cuts, alternative=side)
+        found = candidates.rankeval.compare_thresholds(
+            "good", "fair", cuts, test="fisher", alternative=side
+        )
         for name in ("n_only_a", "tp_only_a", "n_only_b", "tp_only_b", "n_b"):
             same(found[name], reference[name], 0)
         same(found["p_value"], reference[f"p_{side.replace('-', '_')}"])

@@ -152,7 +152,8 @@ def test_wrong_values_are_refused_when_computed(queries, change, message):
 
 def test_a_lazy_answer_warns_when_computed(queries):
     cuts = {"good": 0.5, "fair": 1.0}
-    lazy = queries.chunk(query=6).rankeval.compare_thresholds("good", "fair", cuts, alpha=0.1)
+    call = queries.chunk(query=6).rankeval
+    lazy = call.compare_thresholds("good", "fair", cuts, test="fisher", alpha=0.1)
     with pytest.warns(RankevalWarning, match="footnote 13"):
         lazy.compute(scheduler="synchronous")
 

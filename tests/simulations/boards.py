@@ -260,10 +260,13 @@ def rejections(d, seed):
     for name, skewness in (("default", True), ("signs", False)):
         tested = bootstrapped_pairs(items, pairs, asked_skewed(seed, skewness=skewness))
         found[f"paired_bootstrap, {name}"] = tested["p_value"] <= 0.05
-        options = asked_skewed(seed, skewness=skewness, event="recentred")
-        swapped = pairs_tested_once(swapped_tests, items, pairs, options)
-        found[f"paired_permutation, {name}"] = swapped["p_value"] <= 0.05
+    found["paired_permutation, default"] = swaps_reject(items, pairs, seed)
     return found
+
+
+def swaps_reject(items, pairs, seed):
+    options = asked_skewed(seed, skewness=False, event="recentred")
+    return pairs_tested_once(swapped_tests, items, pairs, options)["p_value"] <= 0.05
 
 
 def paired(samples):
@@ -286,6 +289,38 @@ def _bound(n, noise):
     reach = stats.t.ppf(0.975, n - 1)
     power = stats.nct.sf(reach, n - 1, shift) + stats.nct.cdf(-reach, n - 1, shift)
     return float(0.95**n * power)
+
+
+#: differences of equal systems: as the audit of the tests drew them, and eight harder ones
+SWAPPED = {
+    **{name: DIFFERENCES[name] for name in list(DIFFERENCES)[:5]},
+    "gamma (2)": lambda rng, shape: rng.gamma(2.0, size=shape) - 2.0,
+    "20% large": lambda rng, shape: np.where(
+        rng.random(shape) < 0.2, rng.gamma(2.0, 0.5, shape), 0.1 * rng.normal(size=shape)) - 0.2,
+    "two beta": lambda rng, shape: rng.beta(0.5, 1.5, shape) - rng.beta(1.0, 3.0, shape),
+    "t with 2 df": lambda rng, shape: rng.standard_t(2, size=shape),
+    "normal, 10% tenfold": lambda rng, shape: rng.normal(
+        size=shape) * np.where(rng.random(shape) < 0.1, 10.0, 1.0),
+    "gamma (4)": lambda rng, shape: rng.gamma(4.0, size=shape) - 4.0,
+    "lognormal (.5)": lambda rng, shape: np.exp(0.5 * rng.normal(size=shape)) - np.exp(0.125),
+    "rare gains (5%), noise .1": DIFFERENCES["rare gains (5%), noise .1"],
+    "0/1 (p = .9), noise .1": DIFFERENCES["0/1 (p = .9) against scores near .9, noise .1"],
+    "70% zeros": lambda rng, shape: rng.normal(size=shape) * (rng.random(shape) < 0.3),
+    "precision at 10": lambda rng, shape: np.subtract(*rng.binomial(10, 0.3, (2, *shape))) / 10,
+}  # fmt: skip
+
+
+def swaps_rows(samples=5_000):
+    """Yield the size of swaps of each kind, how often skewness is said, and should be at least."""
+    for n, (number, (kind, draw)) in product((10, 25, 50, 100), enumerate(SWAPPED.items())):
+        rejected, options = [], asked_skewed(0, skewness=False)
+        for block in range(samples // 500):
+            d = draw(np.random.default_rng([12, n, number, block]), (500, n))
+            items, pairs = of_mean(study.in_pairs(d, np.zeros_like(d))), np.arange(1_000)
+            rejected.append(swaps_reject(items, pairs.reshape(-1, 2), block))
+        told = [skewed(of_mean(np.stack([x, 0.0 * x])), study.PAIR, options) for x in d]
+        size, least = float(np.mean(rejected)), 0.9 if n >= 50 else 0.5
+        yield kind, n, size, samples, np.mean(told), least, len(told)
 
 
 EIGHT = {"4 risky, 4 steady": 4, "8 steady": 0}

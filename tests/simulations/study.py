@@ -79,7 +79,7 @@ def correlated(
     spread = 1.0,
 ):  # fmt: skip
     """Return samples of measures a, b: positives are shifted, and spread so much more."""
-    common = rng.standard_normal((samples, gold.size))
+    common = rng.standard_normal((samples, gold.shape[-1]))
     wide = np.where(gold, spread, 1.0)
     scores = {}
     for name, shift in zip("ab", shifts, strict=True):

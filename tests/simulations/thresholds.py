@@ -1,14 +1,16 @@
-"""Size, power and coverage of ``compare_thresholds``, default calls."""
+"""Size, power and coverage of ``compare_thresholds``, default calls and Fisher's test.
+
+Harder than the audit's settings of two sets are nested sets, sets of 1 : 10 and 1 : 100, and sets
+that differ in few candidates or in candidates that are nearly all alike: ``HARDER``.
+"""
 
 from itertools import product
 
 import numpy as np
-from scipy import special, stats
+from scipy import optimize, special, stats
 
 from rankeval_pd.stats import ranks
-from rankeval_pd.stats.differences import overlap_difference
-from rankeval_pd.stats.proportions import agree_with_test
-from rankeval_pd.stats.two_by_two import fisher_test
+from rankeval_pd.stats.differences import one_or_two_sided, set_difference, set_tails
 from tests.simulations import study
 
 SAMPLES = 2_000
@@ -17,9 +19,16 @@ RATES = (  # sensitivity and specificity of a, then of b
     ((0.8, 0.8), (0.8, 0.8)), ((0.6, 0.95), (0.6, 0.95)), ((0.9, 0.7), (0.7, 0.7)),
     ((0.8, 0.9), (0.8, 0.75)), ((0.85, 0.9), (0.7, 0.8)),
 )  # fmt: skip
+# an audit's: candidates, prevalence, quality and threshold of a, then of b (or equal precision)
+AUDITED = (
+    (700, 0.22, 1.7, 0.55, 1.0, None, 0.5), (500, 0.15, 2.2, 0.45, 1.4, None, 0.7),
+    (800, 0.3, 1.5, 0.6, 1.3, None, 0.5), (600, 0.2, 1.5, 1.0, 1.5, 1.0, 0.5),
+    (600, 0.15, 1.5, 0.4, 1.5, 1.3, 0.6), (400, 0.12, 1.2, 0.3, 1.2, 1.0, 0.8),
+    (500, 0.2, 1.8, 1.1, 1.1, 0.9, 0.4),
+)  # fmt: skip
 ASKED = {
     "recall": {"of": "recall"}, "specificity": {"of": "specificity"}, "npv": {"of": "npv"},
-    "precision": {}, "precision, kosinski": {"test": "kosinski"},
+    "precision": {}, "precision, fisher": {"test": "fisher"},
 }  # fmt: skip
 
 
@@ -30,34 +39,91 @@ def truth(of, prevalence, sensitivity, specificity):
     return values.get(of, tp / (tp + fp))
 
 
+def of_regions(prevalence, rates, rho):
+    """Return the difference in precision of what only a and what only b accepts."""
+    accepted = []
+    sensitive, specific = np.array(rates).T
+    for likely, shares in ((prevalence, sensitive), (1 - prevalence, 1 - specific)):
+        a, b = stats.norm.ppf(shares)
+        both = stats.multivariate_normal(cov=[[1, rho], [rho, 1]]).cdf([a, b])
+        accepted.append(likely * (special.ndtr([a, b]) - both))
+    precision = accepted[0] / (accepted[0] + accepted[1])
+    return precision[0] - precision[1]
+
+
+def settings():
+    for (n, positive), rates in product(((120, 12), (120, 40), (400, 40), (400, 200)), RATES):
+        text = f"{n} candidates, {positive} positives, rates {rates}"
+        yield text, n, positive, positive / n, rates, RHO
+    for n, prevalence, q_a, cut_a, q_b, cut_b, rho in AUDITED:
+        if cut_b is None:  # both sets have the precision that stands for the first threshold
+            cut_a, cut_b = (precision_cut(prevalence, q, cut_a) for q in (q_a, q_b))
+        rates = tuple(
+            (special.ndtr(q - c), special.ndtr(c)) for q, c in ((q_a, cut_a), (q_b, cut_b))
+        )
+        text = f"{n} candidates, share {prevalence}, quality {q_a} and {q_b},"
+        yield f"{text} thresholds {cut_a:.2f} and {cut_b:.2f}", n, None, prevalence, rates, rho
+
+
+def precision_cut(prevalence, quality, wanted):
+    def gap(cut):
+        return (
+            truth("precision", prevalence, special.ndtr(quality - cut), special.ndtr(cut)) - wanted
+        )
+
+    return optimize.brentq(gap, -4, 6)
+
+
+def plain_kosinski(both, only_a, only_b, n_both, n_only_a, n_only_b):
+    """Return the p-value of Kosinski's test as other tools give it."""
+    n_a, n_b = n_both + n_only_a, n_both + n_only_b
+    with np.errstate(all="ignore"):
+        share = (2 * both + only_a + only_b) / (n_a + n_b)
+        shared = both * (1 - share) ** 2 + (n_both - both) * share**2
+        variance = share * (1 - share) * (1 / n_a + 1 / n_b) - 2 * shared / (n_a * n_b)
+        z = np.abs((both + only_a) / n_a - (both + only_b) / n_b) / np.sqrt(variance)
+    return np.where(variance > 1e-15, 2 * special.ndtr(-z), 1.0)
+
+
+def peer_of(of, table):
+    """Return p-values of the plain Kosinski test, or of McNemar's mid-p test."""
+    only = [table[f"tp_only_{side}"].to_numpy() for side in "ab"]
+    if of in ("recall", "specificity"):
+        most, total = np.maximum(*only), only[0] + only[1]
+        return 2 * stats.binom.sf(most, total, 0.5) + stats.binom.pmf(most, total, 0.5)
+    sizes = [table[name].to_numpy() for name in ("overlap", "n_only_a", "n_only_b")]
+    with np.errstate(all="ignore"):
+        both = np.round(np.nan_to_num(table[f"{of}_a"]) * (sizes[0] + sizes[1])) - only[0]
+    return plain_kosinski(both, *only, *sizes)
+
+
 def rows():
-    settings = product(((120, 12), (120, 40), (400, 40), (400, 200)), RATES)
-    for number, ((n, positive), rates) in enumerate(settings):
-        rng, gold = np.random.default_rng([32, number]), np.arange(n) < positive
+    for number, (text, n, positive, prevalence, rates, rho) in enumerate(settings()):
+        rng = np.random.default_rng([32, number])
+        gold = np.arange(n) < positive if positive else rng.random((SAMPLES, n)) < prevalence
         cuts = stats.norm.ppf([specificity for _, specificity in rates])
         shifts = cuts + stats.norm.ppf([sensitivity for sensitivity, _ in rates])
-        ask = study.correlated(rng, gold, SAMPLES, shifts, RHO).rankeval.compare_thresholds
+        ask = study.correlated(rng, gold, SAMPLES, shifts, rho).rankeval.compare_thresholds
         above = dict(zip("ab", cuts, strict=True))
-        found = {
-            name: ask("a", "b", above, **asked).isel(pair=0, cut=0) for name, asked in ASKED.items()
-        }
-        for name, table in found.items():
-            true = truth(name, positive / n, *rates[0]) - truth(name, positive / n, *rates[1])
-            significant = table["p_value"] <= 0.05
-            peer = table["p_mid"] if name in ("recall", "specificity") else None
-            warned = 0.0
-            if name.startswith("precision"):
-                peer = found["precision, kosinski"]["p_value"]
-            if name == "precision":
+        for name, asked in ASKED.items():
+            if positive is None and not name.startswith("precision"):
+                continue  # the audit's settings are of precision
+            table = ask("a", "b", above, **asked).isel(pair=0, cut=0)
+            true = truth(name, prevalence, *rates[0]) - truth(name, prevalence, *rates[1])
+            significant, peer, warned = table["p_value"] <= 0.05, None, 0.0
+            if name.endswith("fisher"):
+                true = of_regions(prevalence, rates, rho)
                 most = np.maximum(table["n_a"], table["n_b"])
                 unequal = np.abs(table["n_a"] - table["n_b"]) > 0.1 * most
                 warned = float((unequal & significant).mean())
-            rejected, equal = float(significant.mean()), abs(true) < 1e-12
+            else:
+                peer = float((peer_of(name, table) <= 0.05).mean())
+            rejected, equal = float(significant.mean()), abs(true) < 1e-6
             yield {
-                "of": name, "setting": f"{n} candidates, {positive} positives, rates {rates}",
+                "of": name, "setting": text,
                 "size": rejected if equal else None, "power": None if equal else rejected,
-                "peer": None if peer is None else float((peer <= 0.05).mean()),
-                "coverage": study.held(table, true), "warned": warned, "samples": SAMPLES,
+                "peer": peer, "coverage": study.held(table, true), "warned": warned,
+                "samples": SAMPLES,
             }  # fmt: skip
 
 
@@ -109,31 +175,61 @@ def choose_threshold_rows(samples=2_000):
         yield run(*setting, samples)
 
 
-REPEATED = 20_000
-LEVEL = 0.95
-SETS = study.settings("sets", "both", "only_a", "only_b", "pi_both", "pi_a", "pi_b")
+# numbers in both sets, only in a, only in b, and their precision; None makes both sets equal
+EARLIER = (
+    (0, 2, 2, 0.3, 0.5, 0.2), (2, 2, 2, 0.5, 0.3, 0.3), (2, 1, 1, 0.5, 0.9, 0.1),
+    (1, 3, 3, 0.5, 0.9, 0.2), (0, 3, 3, 0.3, 0.3, 0.3), (10, 3, 3, 0.5, 0.4, 0.4),
+    (10, 3, 3, 0.5, 0.9, 0.1), (10, 0, 6, 0.5, 0.4, 0.2), (10, 0, 30, 0.7, 0.4, 0.2),
+    (20, 10, 30, 0.6, 0.3, 0.1), (20, 10, 30, 0.9, 0.5, 0.1), (20, 10, 60, 0.9, 0.5, 0.02),
+    (100, 30, 30, 0.4, 0.2, 0.2), (100, 30, 80, 0.4, 0.3, 0.1), (100, 3, 5, 0.4, 0.3, 0.3),
+    (3, 3, 20, 0.9, 0.9, 0.1), (0, 10, 40, 0.5, 0.3, 0.3), (4, 0, 4, 1.0, 0.5, 0.7),
+    (30, 3, 3, 0.95, 0.95, 0.95), (200, 100, 400, 0.5, 0.2, 0.05),
+)  # fmt: skip
+OF_AUDIT = (
+    (10, 20, 5, 0.5, 0.4, None), (10, 10, 10, 0.5, 0.5, None), (20, 40, 6, 0.6, 0.55, None),
+    (0, 12, 12, 0.3, 0.3, None), (30, 10, 3, 0.9, 0.9, None), (60, 20, 5, 0.95, 0.95, None),
+    (15, 8, 4, 0.1, 0.1, None), (5, 60, 20, 0.05, 0.05, None), (8, 40, 8, 0.9, 0.85, None),
+    (50, 150, 10, 0.97, 0.95, None), (200, 30, 30, 0.95, 0.95, None),
+    (100, 10, 5, 0.5, 0.5, None), (100, 40, 5, 0.8, 0.8, None), (70, 150, 25, 0.7, 0.4, 0.3),
+    (40, 120, 10, 0.5, 0.2, 0.2), (100, 30, 30, 0.9, 0.6, 0.9), (20, 30, 10, 0.6, 0.3, 0.5),
+    (200, 60, 20, 0.95, 0.8, 0.8), (60, 20, 5, 0.9, 0.5, 0.9),
+)  # fmt: skip
+HARDER = (
+    (30, 30, 0, 0.9, 0.9, 0.9), (10, 90, 0, 0.97, 0.97, 0.97), (20, 180, 0, 0.02, 0.02, 0.02),
+    (0, 100, 10, 0.98, 0.98, None), (2, 98, 8, 0.95, 0.95, None), (0, 50, 4, 0.9, 0.9, None),
+    (0, 1000, 10, 0.99, 0.99, None), (90, 900, 10, 0.98, 0.98, None),
+    (300, 20, 2, 0.97, 0.97, None), (10, 90, 0, 0.5, 0.8, 0.5), (0, 100, 10, 0.5, 0.9, 0.5),
+    (0, 20, 20, 0.98, 0.98, 0.02),
+)  # fmt: skip
+
+
+REPEATED = 20_000  # of which the first SAMPLES get an interval
+
+
+def equally_precise(both, only_a, only_b, pi_both, pi_a, pi_b):
+    if pi_b is None:
+        precision = (both * pi_both + only_a * pi_a) / (both + only_a)
+        pi_b = (precision * (both + only_b) - both * pi_both) / only_b
+    return both, only_a, only_b, pi_both, pi_a, pi_b
 
 
 def sets_rows():
-    """How often intervals of the difference of two acceptance sets cover."""
+    """Size, power and coverage for the difference in precision of two acceptance sets."""
     rng = np.random.default_rng(12)
-    for setting, sizes in product(SETS, ("fixed", "varies")):
+    for row, sizes in product((*EARLIER, *OF_AUDIT, *HARDER), ("fixed", "varies")):
+        setting = equally_precise(*row)
         mean, rate = (np.array(x)[:, np.newaxis] for x in (setting[:3], setting[3:]))
         n = np.broadcast_to(mean, (3, REPEATED)).astype(np.int64)
         n = n if sizes == "fixed" else rng.poisson(n)
         n = n[:, (n[0] + n[1] >= 2) & (n[0] + n[2] >= 2) & (n[1] + n[2] > 0)]
         tp = rng.binomial(n, rate)
-        weight = n if sizes == "fixed" else np.broadcast_to(mean, n.shape)
-        true = of_sets(weight * rate, weight)
-        p = fisher_test(tp[1], n[1], tp[2], n[2], "two-sided").p_value
-        bare = overlap_difference(tuple(tp), tuple(n), LEVEL)
-        kinds = {
-            "together": bare,
-            "score": agree_with_test(*bare, p, "two-sided", LEVEL),
-        }
-        for kind, (low, high) in kinds.items():
-            held = float(study.covers(low, high, true).mean())
-            yield *setting, sizes, kind, held, study.error(held, true.size)
+        true = of_sets(mean * rate, mean)[0]
+        low, high = set_difference(*tp[:, :SAMPLES], *n[:, :SAMPLES], level=0.95)
+        p = one_or_two_sided(*set_tails(tp, n), "two-sided")
+        held, rejected = study.covers(low, high, true).mean(), (p <= 0.05).mean()
+        size, power = (rejected, None) if abs(true) < 1e-9 else (None, rejected)
+        plain = (plain_kosinski(*tp, *n) <= 0.05).mean()
+        yield *setting, sizes, size, power, plain, held, n.shape[1], low.size
 
 
 def of_sets(tp, n):

@@ -5,19 +5,22 @@ from __future__ import annotations
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from mpmath import mpf
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from statsmodels.stats.proportion import confint_proportions_2indep
+from statsmodels.stats.proportion import test_proportions_2indep as proportions_test
 
 from rankeval_pd.stats import differences
 from rankeval_pd.stats.differences import (
     corrected_score,
     miettinen_nurminen,
     newcombe,
-    overlap_difference,
+    one_or_two_sided,
+    set_difference,
+    set_tails,
 )
 from tests.stats import exact
 
@@ -134,7 +137,87 @@ def test_of_large_sets_that_share_candidates_the_limits_are_walds():
     n_a, n_b = size[0] + size[1], size[0] + size[2]
     weight = np.array([1 / n_a - 1 / n_b, 1 / n_a, -1 / n_b])
     half = stats.norm.isf(0.025) * np.sqrt(0.3 * 0.7 * (size * weight**2).sum())
-    assert_allclose(overlap_difference(tuple(tp), tuple(size), 0.95), [-half, half], rtol=2e-3)
+    assert_allclose(set_difference(*tp, *size, level=0.95), [-half, half], rtol=2e-3)
+
+
+def _by_hand(tp, size, added):
+    """Kosinski's statistic and its skewness, from a list of all candidates: weight, label."""
+    n_a, n_b = size[0] + size[1] + 2 * added, size[0] + size[2] + 2 * added
+    weights = np.array([1 / n_a - 1 / n_b, 1 / n_a, -1 / n_b])
+    more = np.array([0.0, added, added])
+    true, false = tp + more, size - tp + more
+    share = (2 * true[0] + true[1] + true[2]) / (n_a + n_b)
+    shared = true[0] * (1 - share) ** 2 + false[0] * share**2
+    variance = share * (1 - share) * (1 / n_a + 1 / n_b) - 2 * shared / (n_a * n_b)
+    third = share * (1 - share) * (1 - 2 * share) * ((true + false) * weights**3).sum()
+    return (true * weights).sum() / np.sqrt(variance), third / variance**1.5
+
+
+@pytest.mark.parametrize(
+    "table", [([29, 12, 3], [40, 30, 9]), ([0, 45, 3], [0, 50, 5]), ([19, 9, 1], [20, 11, 2])]
+)
+def test_the_test_of_sets_by_hand(table):
+    """Kosinski's formula; the gamma approximation is SciPy's Pearson type III."""
+    tp, size = map(np.array, table)
+    greater, less = [], []
+    for added in (0.0, 0.5):
+        z, lean = _by_hand(tp, size, added)
+        greater += [stats.norm.sf(z), stats.pearson3.sf(z, lean)]
+        less += [stats.norm.cdf(z), stats.pearson3.cdf(z, lean)]
+    assert_allclose(set_tails(tp, size), [max(greater), max(less)], rtol=1e-9)
+    both = one_or_two_sided(*set_tails(tp, size), "two-sided")
+    assert_allclose(both, min(1.0, 2.0 * min(max(greater), max(less))), rtol=1e-9)
+
+
+@pytest.mark.parametrize("difference", [-0.01, 0.0, 0.03])
+def test_large_sets_that_share_nothing_are_two_proportions(difference):
+    """statsmodels' score test (Mee); half counts and skewness matter little."""
+    z, p = proportions_test(
+        2100, 5000, 2000, 5000, difference, method="score", correction=False, return_results=False
+    )
+    found = set_tails((0, 2100, 2000), (0, 5000, 5000), difference)
+    assert_allclose(found, [stats.norm.sf(z), stats.norm.cdf(z)], rtol=0.03)
+    assert one_or_two_sided(*found, "two-sided") >= p
+
+
+def test_the_interval_of_nested_sets_agrees_with_the_test_at_high_levels():
+    """All that only a accepts is true: the test rejects 0, but not some differences below it."""
+    table = np.array([[10, 40, 0, 16, 40, 0]]).T
+    greater, _ = set_tails(table[:3], table[3:])
+    assert greater < 0.0005 < set_tails(table[:3], table[3:], -0.05)[0]
+    assert set_difference(*table, level=0.999)[0] >= 0.0
+
+
+def test_of_sets_that_differ_in_nothing_nothing_is_known():
+    assert_allclose(set_difference(*np.array([[3, 0, 0, 5, 0, 0]]).T, level=0.95), 0.0)
+    assert_array_equal(set_tails((3, 0, 0), (5, 0, 0)), [0.5, 0.5])
+    # of equal precision, however different the sizes: half counts alone would find a difference
+    assert_array_equal(set_tails((0, 1000, 1), (0, 1000, 1))[0] >= 0.5, True)
+    empty = set_difference(*np.array([[0, 0, 3, 0, 0, 7]]).T, level=0.95)
+    assert_array_equal(empty, np.full((2, 1), np.nan))
+    assert_array_equal(set_tails((0, 0, 3), (0, 0, 7)), [1.0, 1.0])
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 40), st.floats(0, 1)), min_size=3, max_size=3),
+    st.sampled_from([0.5, 0.9, 0.95, 0.999]),
+)
+def test_intervals_of_sets_contradict_neither_their_test_nor_each_other(drawn, level):
+    """Exchanging the sets, or true and false positives, turns the sign."""
+    size = np.array([n for n, _ in drawn])
+    tp = np.array([round(n * share) for n, share in drawn])
+    assume(size[0] + size[1] > 0 and size[0] + size[2] > 0)
+    low, high = set_difference(*tp, *size, level=level)
+    observed = tp[:2].sum() / size[:2].sum() - tp[::2].sum() / size[::2].sum()
+    assert -1 <= low <= observed + 1e-12
+    assert observed - 1e-12 <= high <= 1
+    p = one_or_two_sided(*set_tails(tp, size), "two-sided")
+    if abs(p - (1 - level)) > 1e-9:
+        assert (low > 0 or high < 0) == (p <= 1 - level)
+    swapped = set_difference(*tp[[0, 2, 1]], *size[[0, 2, 1]], level=level)
+    assert_allclose(swapped, [-high, -low], rtol=1e-6, atol=1e-9)
+    turned = set_difference(*(size - tp), *size, level=level)
+    assert_allclose(turned, [-high, -low], rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize("interval", [corrected_score, newcombe, miettinen_nurminen])
