@@ -321,7 +321,7 @@ def rankeval(data: Any, **roles: Unpack[AnyRoles]) -> Any:
     else:
         check_data(data)
         found = DatasetAccessor(data) if isinstance(data, xr.Dataset) else FrameAccessor(data)
-    return found(**roles) if roles else found
+    return found(**roles)
 
 
 # -------------------------- The accessor ``.rankeval.plot``, which stores data and roles

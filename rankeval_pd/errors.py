@@ -24,7 +24,7 @@ from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin
 
 import numpy as np
 
-from rankeval_pd.stats import BoolArray, FloatArray, IntArray
+from rankeval_pd.stats import FloatArray
 from rankeval_pd.tables import as_list
 
 #: what to do if a Dask DataFrame cannot answer
@@ -176,6 +176,7 @@ GONE = {
     "lift enrichment": "See enrichment().",
     "needed_seeds n_items_new": "Pass n_items for the planned size.",
     "paired_permutation margin": "Swaps know no margin: pass it to paired_bootstrap.",
+    "paired_permutation skewness": "Swaps are not corrected: see paired_bootstrap.",
     "pairs kind": "Pass the result of compare_area() to the plot.",
     "partial_area tpr": "Partial areas begin at a false positive rate of 0: pass fpr=...",
     "precision bands": "Pass simultaneous=True, or the result of precision_band after a table.",
@@ -569,22 +570,6 @@ def check_at_least_one(argument: str, value: object) -> float:
             "is below 1, pass 1."
         )
     return number
-
-
-_RATIO = 1.6  # above this ratio of variances, the interval for a region is misleading for a list
-
-
-def warn_of_thresholds(ratio: FloatArray, n: IntArray, exists: BoolArray, what: str) -> None:
-    """Warn if n-best lists vary far more than regions above a fixed threshold."""
-    wide = int((ratio[exists] > _RATIO).sum())
-    if wide:
-        worst = int(np.argmax(np.where(exists, ratio, 0.0)))
-        warn(
-            "target='region': the intervals are too narrow for"
-            f" {wide} of {int(exists.sum())} n-best lists. At"
-            f" n={int(n.ravel()[worst])}, the variance of the {what} is {ratio.ravel()[worst]:.2g}"
-            " times the variance at a fixed threshold. Pass target='nbest'."
-        )
 
 
 _NUMBER = 8  # bytes

@@ -42,7 +42,6 @@ _session: dict[set_options, None] = {}
 #: the options of open blocks, and whether each is a block or a call inside a block
 _blocks: ContextVar[tuple[tuple[set_options, bool], ...]] = ContextVar("blocks", default=())
 _SETTINGS = {"details": False, "progress": None}  # without set_options
-LONG_ROLES = frozenset(LONG)
 
 
 class set_options:
@@ -155,8 +154,7 @@ def with_options(
     ) -> Any:
         choices = settings(details, progress)
         check(args, keywords)
-        if not LONG_ROLES.isdisjoint(keywords):
-            args, keywords = in_wide_form(args, keywords)
+        args, keywords = in_wide_form(args, keywords)
         data = args[0] if args else keywords.get("data")
         ask: Callable[..., Any] = function
         if of_dataset is not None and isinstance(data, xr.Dataset):
@@ -185,7 +183,7 @@ _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 
 
 def in_wide_form(args: Any, keywords: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """Return the arguments of a call with a long frame as those of a wide frame."""
+    """Return the arguments of a call, with a long frame as a wide frame."""
     if all(keywords.get(role) is None for role in LONG):
         return args, keywords
     if not args:
@@ -375,7 +373,8 @@ OPTIONS = {
     "families": 'Family of each system, by name. The column ``relation`` is then "same" or'
     ' "different". A function of two names that returns the relation also works.',
     "power": "Probability of detecting the difference, above alpha.",
-    "phi": "Overdispersion from :func:`repetition`, at least 1. Larger values widen the interval.",
+    "phi": "Overdispersion for lists of n candidates, at least 1: 1 + (n - 1) * icc, with ``icc``"
+    " from :func:`repetition`. Larger values widen the interval.",
     "pool": 'Candidates from which a random list is drawn. "retrieved" means those that the measure'
     ' retrieved in each group, and "all" those in the data. Pass a number for a'
     " collection of this size that contains no other true positives. The default is"

@@ -15,7 +15,6 @@ from pandas.api.types import is_numeric_dtype
 
 from rankeval_pd import doors
 from rankeval_pd.doors import QueryOptions, frame_of
-from rankeval_pd.doors import read_frame as read_frame_of_candidates
 from rankeval_pd.errors import listed
 from rankeval_pd.options import declared
 from rankeval_pd.roles import (
@@ -177,14 +176,12 @@ def _facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Facts:
             ("batch dimensions", ", ".join(batch) or "none"),
         ]
     else:
-        groups = read_frame_of_candidates(data, configured, scored=False)
+        groups = doors.read_frame(data, configured, scored=False)
         total, positive = groups.number.size, int(groups.columns["gold"].sum())
-        facts = [("candidates", f"{total:,}"), ("true positives", f"{positive:,}")]
+        told = f"{positive:,}"
         if total:
-            facts[1] = (
-                "true positives",
-                f"{positive:,}, baseline precision {positive / total:.2%}",
-            )
+            told += f", baseline precision {positive / total:.2%}"
+        facts = [("candidates", f"{total:,}"), ("true positives", told)]
         if by := as_names(configured.by, data.columns):
             facts.append(("groups", f"{len(groups.keys):,} of {listed(by)}"))
     facts += [("gold", repr(gold)), ("measures", shown)]

@@ -19,6 +19,7 @@ from rankeval_pd.errors import (
     check_flag,
     check_known,
     check_number,
+    choices_of,
     is_known,
     listed,
     refuse_combinations,
@@ -38,11 +39,8 @@ from rankeval_pd.tables import is_missing, listed_in
 Ties = Literal["shared", "trec", "expected", "best", "worst", "error"]
 Missing = Literal["raise", "last", "drop", "absent", "ratio"]
 Average = Literal["macro", "micro"]
-TIES: tuple[Ties, ...] = get_args(Ties)
 CUTTING = ("shared", "trec", "error")  # every method supports these values
-MISSING: tuple[Missing, ...] = get_args(Missing)
 Agreement = Literal["majority", "any", "all", "each"]
-AGREEMENTS: tuple[Agreement, ...] = get_args(Agreement)
 ANNOTATOR = "annotator"  # the vote dimension in a Dataset, and the column for "each"
 MARGINS = "margins"  # the attribute that names the counts used by association measures
 CONTINGENCY = ("O11", "O12", "O21", "O22", "E11", "R1", "R2", "C1", "C2", "N")
@@ -197,17 +195,6 @@ def default_of(role: str, *, items: bool) -> Any:
     return getattr(Roles(), role)
 
 
-_CHOICES: dict[str, tuple[Any, ...]] = {
-    "agreement": AGREEMENTS,
-    "ties": TIES,
-    "unjudged": (None, *get_args(Unjudged)),
-    "missing": MISSING,
-    "average": (None, *get_args(Average)),
-    "weight": (None, *get_args(Weight)),
-    "seed_variance": (None, *get_args(SeedVariance)),
-}
-
-
 _TWICE = [("positive", "min_grade", "Both define the true positives: pass only one of them.")]
 
 
@@ -216,7 +203,7 @@ class Roles:
     """Store the column roles, with defaults filled in."""
 
     gold: Any = None
-    agreement: str = "majority"
+    agreement: Agreement = "majority"
     measures: Names = None
     exclude: Names = None
     by: Names = None
@@ -225,19 +212,19 @@ class Roles:
     key: Hashable | None = None
     label: Names = None
     lower_is_better: Names | bool = ()
-    ties: str = "shared"
-    missing: str = "raise"
+    ties: Ties = "shared"
+    missing: Missing = "raise"
     rng: int | np.random.Generator | None = 0
     dim: Hashable = "candidate"
     groups: Names = None
-    weight: str | None = None
+    weight: Weight | None = None
     strata: Hashable | None = None
-    average: str | None = None
+    average: Average | None = None
     seeds: Hashable | None = None
-    seed_variance: str | None = None
+    seed_variance: SeedVariance | None = None
     metric: str | Callable[[Any], Any] | None = None
     higher_is_better: bool | None = None
-    unjudged: str | None = None
+    unjudged: Unjudged | None = None
     details: bool | None = None
     progress: bool | None = None
     system: Hashable | None = None
@@ -269,7 +256,7 @@ class Roles:
         roles = cls(**keywords)
         check_flag("details", roles.details, none=True)
         check_flag("progress", roles.progress, none=True)
-        for name, choices in _CHOICES.items():
+        for name, choices in choices_of(cls.__init__).items():
             check_choice(name, getattr(roles, name), choices)
         refuse_combinations(keywords, _TWICE)
         if roles.min_grade is not None:
@@ -337,10 +324,14 @@ class Roles:
     @property
     def seed(self) -> int:
         """Return the seed of the tie key: ``rng`` if it is an int, otherwise 0."""
-        rng = self.rng
-        if rng is None or rng is Roles.rng or isinstance(rng, np.random.Generator):
-            return 0  # also by default
-        return check_count("rng", rng, least=0)
+        if self.draws_differ:
+            return 0
+        return check_count("rng", self.rng, least=0)
+
+    @property
+    def draws_differ(self) -> bool:
+        """Return whether each call draws anew, because ``rng`` is no number."""
+        return self.rng is None or isinstance(self.rng, np.random.Generator)
 
     @property
     def swaps(self) -> int:
@@ -350,14 +341,14 @@ class Roles:
     @property
     def noted_seed(self) -> dict[str, int]:
         """Return the attribute that stores the seed of a table's draws, if it is a number."""
-        if self.rng is None or isinstance(self.rng, np.random.Generator):
+        if self.draws_differ:
             return {}
-        return {"seed": int(self.seed)}
+        return {"seed": self.seed}
 
     @property
     def draws(self) -> int:
         """Return the seed for random draws: an int ``rng``, or a number from ``rng``."""
-        if self.rng is None or isinstance(self.rng, np.random.Generator):
+        if self.draws_differ:
             return int(np.random.default_rng(self.rng).integers(2**63))
         return self.seed
 
@@ -369,11 +360,9 @@ def are_values(given: Any) -> bool:
     )
 
 
-#: roles that name columns, and whether a list can name several
-_NAMING = {
-    "gold": True, "by": True, "label": True, "groups": True, "score": True, "item": True,
-    "key": False, "dim": False, "strata": False, "seeds": False, "system": False, "measure": False,
-}  # fmt: skip
+#: roles that name columns, and those of them in which a list can name several
+_SEVERAL = frozenset("gold by label groups score item".split())
+_NAMING = _SEVERAL.union("key dim strata seeds system measure".split())
 
 
 def check_names(role: str, given: Any) -> None:
@@ -383,7 +372,7 @@ def check_names(role: str, given: Any) -> None:
     if given is None or role not in _NAMING:
         return
     parts = [given]
-    if isinstance(given, list) and _NAMING[role] and (role != "groups" or len(given) == 2):
+    if isinstance(given, list) and role in _SEVERAL and (role != "groups" or len(given) == 2):
         parts = given
     for part in parts:
         several = type(part).__hash__ is None and role not in ("by", "label", "score", "item")
@@ -468,6 +457,7 @@ SetTest = Literal["kosinski", "fisher", "unconditional"]
 Space = Literal["roc", "precision_recall", "det", "lift", "gain"]
 TailMethod = Literal["discrete", "interpolated", "parametric"]
 Target = Literal["region", "nbest"]
+TargetOfPair = Literal["both", "region", "nbest"]
 TextMetric = Literal["bleu", "chrf", "ter"]
 ThresholdInterval = Literal["order", "systems"]
 
@@ -476,17 +466,7 @@ ThresholdInterval = Literal["order", "systems"]
 # Refuse labels that mix text with other types, because 7 and "7" would be two labels.
 
 #: the roles whose columns identify or group rows
-IDENTIFYING = (
-    "by",
-    "groups",
-    "strata",
-    "seeds",
-    "key",
-    "label",
-    "item",
-    "system",
-    "measure",
-)
+IDENTIFYING = frozenset("by groups strata seeds key label item system measure".split())
 
 
 def check_types(labels: pd.Series | pd.Index, role: str, name: Hashable) -> None:
@@ -523,13 +503,13 @@ def check_levels(labels: pd.Index) -> None:
 # Warn about duplicate measures, and refuse missing names.
 
 
-def refuse_taken(added: Iterable[Hashable], taken: Iterable[Hashable], how: str) -> None:
+def refuse_taken(added: Iterable[Hashable], taken: Iterable[Hashable]) -> None:
     """Raise a ValueError if the data have a column that the result adds."""
     for name in added:
         if name in taken:
             raise ValueError(
                 f"data has a column {name!r}, but the result adds a column of the same name."
-                f" Rename the column: data.rename({how}{{{name!r}: ...}})."
+                f" Rename the column: data.rename(columns={{{name!r}: ...}})."
             )
 
 
@@ -652,11 +632,10 @@ def variables_by_column(
 
 def header_of(data: xr.Dataset, roles: Roles) -> pd.DataFrame:
     """Return a frame without rows, whose columns are the variables of a Dataset."""
-    named = [x for x in (roles.gold, roles.key, *roles.factors) if not are_values(x)]
     columns = {}
     for name, (_, variable) in variables_by_column(data, roles.dim, ()).items():
         columns[name] = variable.dtype
-    for name in named:
+    for name in (roles.gold, roles.key, *roles.factors):
         if isinstance(name, Hashable) and name in data.coords:
             columns[name] = data[name].dtype
     header = pd.DataFrame({k: pd.Series(dtype=x) for k, x in enumerate(columns.values())})
@@ -703,7 +682,7 @@ def refuse_foreign(given: Mapping[str, Any], foreign: Mapping[str, str], kind: s
 def find_gold(data: pd.DataFrame, roles: Roles) -> Hashable:
     """Return the gold label: the role, column ``gold``, or the only boolean column."""
     refuse_foreign(vars(roles), _OF_SYSTEMS_ALONE, "systems scored on test items")
-    check_choice("missing", roles.missing, MISSING[:-1])
+    check_choice("missing", roles.missing, get_args(Missing)[:-1])
     columns = dict.fromkeys(data.columns)
     if isinstance(roles.gold, list):  # votes are combined earlier if data are in memory
         raise ValueError(
@@ -850,6 +829,7 @@ def form_of(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> For
     else:  # several numbers, or several records of right and wrong answers, and no gold label
         numbers, flags = (sum(map(kind, data.dtypes)) for kind in (is_score, is_bool_dtype))
         several = (numbers > 1 and not flags) or (flags > 1 and not numbers)
+        several |= data.columns.size == 1 + len(given & {"by", "groups"})  # a single system
         labeled = not {"gold", "grade"}.isdisjoint(data.columns)
         items = several and not labeled and not {*data.columns} >= _CELLS
     return "items" if items else "rankings"
@@ -967,7 +947,7 @@ def _wide_by_measure(
             " or correct the values."
         )
     kept = first[[name for name in others if name not in differ]]
-    refuse_taken(wide, kept, "columns=")
+    refuse_taken(wide, kept)
     return kept.join(wide), _settled(rest, list(wide))
 
 

@@ -219,7 +219,6 @@ TESTS = {
     "kosinski": (
         "Kosinski's weighted generalized score test, with half counts and an allowance for skewness"
     ),
-    "unconditional": "the unconditional exact test of paired proportions",
     "stratified": "the exact Cochran–Mantel–Haenszel test",
     "cluster": "a cluster-robust t test",
     "groups": "Student's t test over the groups",
@@ -227,9 +226,12 @@ TESTS = {
     "welch": "Welch's t test",
     "delong": "DeLong's test",
     "hypergeometric": "hypergeometric tests",
+    "pearson": "Pearson's chi-squared test given the total of true positives",
     "swaps": "random swaps of the candidates that are in only one of the two lists",
     "permutation": "approximate randomization",
-    "exact": "McNemar's exact test (unconditional for up to 200 items)",
+    "unconditional": "an unconditional exact test of the items that only one system gets right",
+    "hall": "random signs of the paired differences, with Hall's correction for skewness",
+    "proportions": "the distribution of a difference between two dependent proportions",
     "wilcoxon": (
         "Wilcoxon's signed-rank test, with Hodges–Lehmann estimates and limits for the gains"
     ),
@@ -240,7 +242,7 @@ TESTS = {
     "crossed": "a t test with a variance for each of two crossed factors",
     "seeds": "a t test with separate variances for items and training seeds (Welch and Cochran)",
 }
-_DRAWN = "permutation wild recentred strict zero".split()
+_DRAWN = "permutation wild hall recentred strict zero".split()
 HANDLED = {
     "groups": "Rows with the same {} were treated as a cluster.",
     "weight": "Each {} has the same weight.",
@@ -256,6 +258,8 @@ INTERVALS = {
     "newcombe": "Newcombe",
     "delong": "DeLong",
     "wild": "wild bootstrap",
+    "gaffke": "Gaffke",
+    "hall": "Hall",
     "percentile": "percentile bootstrap",
     "basic": "basic bootstrap",
     "tango": "Tango",
@@ -263,6 +267,12 @@ INTERVALS = {
     "korn-graubard": "Korn-Graubard",
     "order": "order-statistic",
     "systems": "system bootstrap",
+}
+#: what the intervals of n-best lists cover
+TARGETS = {
+    "region": "for fixed thresholds",
+    "nbest": "for n-best lists",
+    "both": "for fixed thresholds and n-best lists (the wider limits)",
 }
 #: matches a family with a single test
 _ALONE = re.compile(
@@ -343,9 +353,11 @@ def called(attrs: Attrs) -> tuple[str, bool]:
     return text, metric in PERCENT_METRICS
 
 
+_OTHER_LIMITS = ("rank_low", "p_low", "phi_low", "icc_low")
 _TESTED = {
     "area": "Areas were tested against one half with",
     "random_test": "True-positive counts were tested against a random ranking using",
+    "repetition": "Variation between samples was tested with",
 }
 
 
@@ -357,10 +369,10 @@ def methods_section(frame: pd.DataFrame, attrs: Attrs) -> str:
     if "n" in frame:
         made += f" at n = {sizes_text(frame['n'].tolist())}"
     sentences = [f"{made}."]
-    if known(frame, ("p_value", "p_adjusted", "rank_low", "p_max")):
+    if known(frame, ("p_value", "p_adjusted", "rank_low", "p_max", "p_dispersion")):
         side = attrs.get("alternative", "two-sided")
         what = _TESTED.get(method, "Differences were tested with")
-        if method == "random_test":
+        if method in ("random_test", "repetition"):
             side = "more"
         sentences.append(f"{what} {_test_of(attrs)}.")
         if side != "two-sided":
@@ -372,10 +384,12 @@ def methods_section(frame: pd.DataFrame, attrs: Attrs) -> str:
         what = {"two-sided": "Equivalence"}.get(attrs.get("alternative", ""), "Non-inferiority")
         margin = f"with a margin of {attrs['margin']:g}, without adjustment"
         sentences.append(f"{what} was tested {margin}.")
-    limits = [str(x) for x in frame if str(x).endswith("_low") and x not in ("rank_low", "p_low")]
+    limits = [str(x) for x in frame if str(x).endswith("_low") and x not in _OTHER_LIMITS]
     if "level" in attrs and limits:
         gaps = bool(known(frame, ("difference", "gain"))) and limits != ["ci_low", "value_low"]
         name = f"{intervals_of(attrs, gaps=gaps)} intervals".lstrip()
+        if not attrs.get("average"):
+            name = f"{name} {TARGETS.get(str(attrs.get('target')), '')}".rstrip()
         name = f"{name[0].upper()}{name[1:]}"
         sentences.append(f"{name} have a confidence level of {level_of(attrs)}.")
     if attrs.get("n_resamples"):
@@ -393,16 +407,11 @@ def methods_section(frame: pd.DataFrame, attrs: Attrs) -> str:
 
 def _test_of(attrs: Attrs) -> str:
     """Return the name of the test for the differences in a table."""
-    method, test = attrs["method"], attrs.get("test", "bootstrap")
-    drawn = bool(attrs.get("n_resamples"))
+    method, drawn = attrs["method"], bool(attrs.get("n_resamples"))
     if method == "unpaired_area":
         test = "welch"
-    elif test != "bootstrap":
-        return TESTS[test] + ", computed exactly" * (test == "permutation" and not drawn)
-    elif not drawn and attrs.get("interval") == "tango":
-        test = "exact"
-    elif "event" in attrs:
-        test = attrs["event"]
+    elif "test" in attrs:
+        test = attrs["test"]
     elif "kind" in attrs:
         test = "delong"
     elif attrs.get("average"):
@@ -413,7 +422,9 @@ def _test_of(attrs: Attrs) -> str:
         test = "swaps"
     else:
         test = "fisher"
-    return TESTS[test] + ", computed exactly" * (test in _DRAWN and not drawn)
+    exactly = ", computed exactly" * (not drawn)
+    names = [TESTS[name] + exactly * (name in _DRAWN) for name in test.split(", ")]
+    return " or ".join(names)
 
 
 def sizes_text(sizes: Sequence[int]) -> str:
@@ -466,7 +477,7 @@ measure threshold n_accepted tp precision recall
 measure n_samples n_mean precision
     Over {n_samples} samples, {measure} accepts {n_mean} candidates on average with a precision of
     {precision}. The standard deviation between samples is {sd_observed}, compared with an expected
-    {sd_expected} (φ = {phi}, {p_dispersion}).
+    {sd_expected} (φ = {phi}, intra-sample correlation {icc}, one-sided {p_dispersion}).
 measure share n tp lift ci_low
     The top {share} of {measure} ({n} candidates) contain {tp} true positives, {lift} times as many
     as expected by chance ({ci}).
@@ -497,11 +508,15 @@ n n_judgements power
 measure_a measure_b n p_min p_median p_max
     At n = {n}, the p-value for {measure_a} against {measure_b} over random orders of equal scores
     lies between {p_min} and {p_max} (median {p_median}).
+threshold n_pairs threshold_all_pairs
+    The requested quantile of the {n_pairs} gains with {side} p-values in the window is {threshold}
+    ({ci}), and the threshold from all pairs is {threshold_all_pairs}.
 threshold n_pairs
-    The requested quantile of the {n_pairs} gains with p-values in the window is {threshold} ({ci}).
+    The requested quantile of the {n_pairs} gains with {side} p-values in the window is {threshold}
+    ({ci}).
 p_low p_high n_pairs agreement
-    Of {n_pairs} pairs with p between {p_low} and {p_high}, {agreement} keep the sign of the gain
-    ({ci}; {expected_agreement} expected).
+    Of {n_pairs} pairs with one-sided p between {p_low} and {p_high}, {agreement} keep the sign of
+    the gain ({ci}; {expected_agreement} expected).
 gain p_low p_high
     The gain is {gain} ({ci}). The p-value lies between {p_low} and {p_high}, depending on the
     number of items that both systems answer correctly. {verdict}
@@ -595,8 +610,11 @@ def _row(row: Row, units: Mapping[Any, Unit], sentence: str, attrs: Attrs) -> st
             texts["ci"] = f"simultaneous {level_of(attrs)} band {shown}"
     if "gain" in row and "p_low" in row:
         texts["verdict"] = _bounded(row, alpha_of(attrs))
-    texts |= {"noun": called(attrs)[0], "level": level_of(attrs)}
+    side = {"greater": "one-sided"}.get(str(attrs.get("alternative")), "two-sided")
+    texts |= {"noun": called(attrs)[0], "level": level_of(attrs), "side": side}
     end = " The list ends inside a tie." * bool(row.get("tied"))
+    if row.get("threshold_high") == math.inf:
+        end = " With so few, it tends to be too low: report the threshold from all pairs."
     if "n_accepted" in row and texts.get("threshold") == _NONE:
         return f"No threshold for {row['measure']} reaches the requested value."
     if sentence:
@@ -711,7 +729,8 @@ def in_words(table: pd.DataFrame | xr.Dataset, *, methods: bool = False) -> str:
     >>> print(rankeval_pd.in_words(compared, methods=True))
     The table was made with `compare` of rankeval_pd 0.1.0 at n = 100. Differences were tested
     with Fisher's exact test. The tests were two-sided and unadjusted, with a significance level
-    of 5%. Score intervals have a confidence level of 95%.
+    of 5%. Score and normal intervals for fixed thresholds and n-best lists (the wider limits)
+    have a confidence level of 95%.
     """
     check_flag("methods", methods)
     frame, attrs = result_frame(table), table.attrs
@@ -851,7 +870,11 @@ def _verdict(part: pd.DataFrame, name: str, where: Row, attrs: Attrs) -> Iterato
     elif "ci_low" in part:
         shown += f", no {level_of(attrs)} interval"
     have, best_is = agree(len(first), "has", "have"), extreme_of(attrs)
-    yield f"{place}{join(first[name], noun=many)} {have} the {best_is} {noun}{at} ({shown})."
+    named = join(first[name], noun=many)
+    if first_of(part, ("rank_low", "difference")):
+        yield f"{place}{named} {have} the {best_is} {noun}{at} ({shown})."
+    else:  # a single system
+        yield f"{place}{named}: {noun} {shown}."
     others = part.drop(first.index)
     if "letters" in part and len(others):
         yield from _rank_sentences(first, others, name, attrs)
@@ -1120,8 +1143,9 @@ Writer = Callable[[pd.DataFrame, Attrs], Iterator[str]]
 #: kinds of tables, recognized by column names; the first match is used
 _KINDS: tuple[tuple[str, Writer], ...] = (
     ("measure_a measure_b better n_first n_last n_tests", _ranges),
-    ("system|measure value rank_low rank_high", _best_sentences),
-    ("system|measure value difference", _best_sentences),
+    ("measure value rank_low|difference", _best_sentences),
+    ("measure metric value ci_low", _best_sentences),
+    ("system value", _best_sentences),
     (
         "measure_a|system_a|sample_a difference|gain",
         _comparisons,

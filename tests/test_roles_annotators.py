@@ -45,7 +45,6 @@ def test_the_votes_are_the_label_that_they_agree_on():
             assert plain(ask(asked)) == plain(ask(by_hand))
 
 
-@pytest.mark.filterwarnings("ignore:target=.region")
 def test_a_dataset_has_the_same_answers_by_names_and_by_a_dimension():
     for how in ("majority", "each"):
         frame = DATA.rankeval(gold=THREE, agreement=how, **TWO).compare("f", "g", 50, details=True)
@@ -147,7 +146,6 @@ def test_grades_and_positive_values_are_votes_too():
     assert plain(one) == plain(two) == plain(expected)
 
 
-@pytest.mark.filterwarnings("ignore:target=.region")
 def test_words_say_whether_the_verdict_holds_for_each_annotator():
     def verdict(**roles):
         return DATA.rankeval(**roles, **TWO).compare("f", "g", 50)

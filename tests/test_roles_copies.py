@@ -52,7 +52,6 @@ FAMILIES = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:target=.region")
 @pytest.mark.parametrize("family", FAMILIES)
 def test_copies_of_a_ranking_count_once_in_a_family(family, both):
     with pytest.warns(RankevalWarning, match=COPIES) as found:

@@ -108,7 +108,7 @@ def test_up_to_eight_rows_have_a_sentence_each():
     bins = pd.DataFrame({"p_low": [0.0, 0.01], "p_high": [0.01, 1.0], "n_pairs": [0, 4],
                          "agreement": [np.nan, 0.75], "expected_agreement": 0.8})  # fmt: skip
     assert in_words(noted(bins, "calibration")).startswith(
-        "Of 4 pairs with p between 0.01 and 1, 75.0% keep the sign"
+        "Of 4 pairs with one-sided p between 0.01 and 1, 75.0% keep"
     )
 
 

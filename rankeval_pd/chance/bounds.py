@@ -21,9 +21,7 @@ from rankeval_pd.stats.random_model import MOST_SEARCHED, envelope, unique_rows
 
 # ---- Bounds for each n (Macskassy 2005)
 
-BOUND_COLUMNS = (
-    *("p", "n", "expected", "discrete", "interpolated", "parametric", "critical", "attainable"),
-)
+BOUND_COLUMNS = tuple("p n expected discrete interpolated parametric critical attainable".split())
 UNRANKED = with_roles_but(
     "key", "label", "lower_is_better", "ties", "rng", measures="Ignored unless missing='drop'."
 )

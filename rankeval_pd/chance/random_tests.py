@@ -277,10 +277,15 @@ def random_pvalue(
     >>> print(f"{p:.3g}")
     1.59e-05
     """
-    given = {"tp": tp, "n": n, "n_candidates": n_candidates, "n_positive": n_positive}
-    given = {name: x for name, x in (given | {"prior": prior}).items() if x is not None}
+    given = {
+        "tp": tp,
+        "n": n,
+        "n_candidates": n_candidates,
+        "n_positive": n_positive,
+        "prior": prior,
+    }
     if n_queries is None:
-        errors.check_together(**given)
+        errors.check_together(**{name: x for name, x in given.items() if x is not None})
     model = _published_population(n_candidates, n_positive, prior, population)
     count, size = _numbers("tp", tp), _numbers("n", n, whole=True)
     if isinstance(model, Finite) and np.any(size > model.total):
@@ -415,9 +420,8 @@ def sum_tails(
 
 # ---- Test n-best lists against random rankings
 
-TEST_COLUMNS = (
-    *("measure", "n", "tp", "expected", "lift", "p_value", "p_mid", "p_strict", "log10_p"),
-    *("p_adjusted", "n_pool"),
+TEST_COLUMNS = tuple(
+    "measure n tp expected lift p_value p_mid p_strict log10_p p_adjusted n_pool".split()
 )
 _COMBINED = ("n_groups", "n_left_out")
 _WHOLE_GROUPS = (
@@ -622,11 +626,11 @@ def _test_columns(
     if candidates.clusters is not None:
         of_groups, names = partial(random_p, size=size), ("more", "fewer")
         by = of_rows(of_groups, ranking, candidates.clusters, n, lists.exists, names)
-        p, n_groups = by["more"], by["n_groups"]
+        p = by["more"]
         with np.errstate(divide="ignore"):
             log10_p = np.log10(p)
-        columns |= {"p_value": p, "p_mid": p, "p_strict": p, "log10_p": log10_p}
-        columns["n_groups"] = n_groups
+        columns |= {"p_value": p, "p_mid": p, "p_strict": p}
+        columns |= {"log10_p": log10_p, "n_groups": by["n_groups"]}
     return columns
 
 

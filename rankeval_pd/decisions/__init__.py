@@ -18,8 +18,7 @@ from rankeval_pd.decisions.gains import (
     over_all_groups,
     pairs_tested_once,
     ranked_systems,
-    ranks_by_draws,
-    ranks_by_t,
+    ranks_of,
 )
 from rankeval_pd.decisions.ranks import (
     RankOptions,

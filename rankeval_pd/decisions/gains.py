@@ -15,8 +15,14 @@ from rankeval_pd.decisions.families import adjusted_p, family_levels
 from rankeval_pd.decisions.ranks import rank_limits
 from rankeval_pd.stats import AnyItems, FloatArray, IntArray, Items, PairOptions, Step, quiet
 from rankeval_pd.stats.bootstrap import with_resamples
-from rankeval_pd.stats.gains import Limits, PairTests, Tested, bootstrap_tests
-from rankeval_pd.stats.item_gains import Draws
+from rankeval_pd.stats.gains import (
+    Limits,
+    PairTests,
+    Tested,
+    bootstrap_tests,
+    refuse_crossed,
+)
+from rankeval_pd.stats.item_gains import Draws, draws_of
 from rankeval_pd.tables import GROUP, Rows
 
 _MOST_NUMBERS = 2**25  # limit on resampled gains (pairs x draws) for additional draws
@@ -175,51 +181,47 @@ def _negative(limits: Limits) -> Limits:
 
 # ---- The systems of one group
 
-
-def ranks_by_draws(items: AnyItems, options: PairOptions, step: Step = quiet) -> Rows:
-    """Return the ranks of systems with uncertainty, from shared draws."""
-    pairs = np.stack(stats.all_pairs(items.n_systems), axis=1)
-    draws = stats.draws_for_ranks(items, with_resamples(options, len(pairs)), step)
-    scores = stats.drawn_scores(draws)
-    tested = bootstrapped_pairs(items, pairs, draws.options, draws=draws)
-    # systems with too few guesses are not tested
-    untested = np.isnan(tested["p_value"]) & np.isfinite(scores.theta[pairs]).all(axis=1)
-    for name in ("p_value", "p_adjusted", "family_p"):
-        tested[name] = np.where(untested, 1.0, tested[name])
-    return _rows_of_systems(items, scores, tested, options)
+_OF_PAIRS = ("p_value", "p_adjusted", "family_p")
 
 
-def ranks_by_t(items: AnyItems, options: PairOptions, step: Step = quiet) -> Rows:
-    """Return the possible ranks after t tests of all pairs, and t intervals for the scores."""
-    pairs = np.stack(stats.all_pairs(items.n_systems), axis=1)
-    tested = pairs_tested_once(stats.t_tests, items, pairs, options, step)
-    assert isinstance(items, Items)
-    return _rows_of_systems(items, stats.t_scores(items, options), tested, options)
-
-
-def _rows_of_systems(
-    items: AnyItems, found: stats.SystemScores, tested: Rows, options: PairOptions
+def ranks_of(
+    items: AnyItems, options: PairOptions, step: Step = quiet, *, test: str = "bootstrap"
 ) -> Rows:
     """Return one row per system, with the columns of pairs that decide about ranks."""
+    refuse_crossed(items, "system_ranks")
+    systems, pairs = np.arange(items.n_systems), np.stack(stats.all_pairs(items.n_systems), axis=1)
+    draws = draws_of(items, pairs, options, step)
+    found = stats.scores_with_limits(draws)
+    tested = dict.fromkeys([*_OF_PAIRS, "n_resamples", "undecided"], np.zeros(0))
+    if len(pairs) and test == "t":
+        tested = pairs_tested_once(stats.t_tests, items, pairs, options, step)
+    elif len(pairs):
+        tested = bootstrapped_pairs(items, pairs, options, draws=draws)
+    # systems with too few guesses are not tested
+    untested = np.isnan(tested["p_value"]) & np.isfinite(found.theta[pairs]).all(axis=1)
+    p, adjusted, family = (np.where(untested, 1.0, tested[name]) for name in _OF_PAIRS)
     known = np.where(np.isnan(found.theta), -np.inf, found.theta)  # without a score: last
     together, alone = found.together, found.alone
     if items.sign < 0.0:
         together, alone = _negative(together), _negative(alone)
-    systems = found.theta.size
-    drawn = max(found.n_resamples, int(tested["n_resamples"].max(initial=0)))
+    every = {
+        "interval": found.interval,
+        "skewed": found.skewed,
+        "n_groups": items.n_groups,
+        "n_resamples": int(tested["n_resamples"].max(initial=0)),
+        "undecided": tested["undecided"].any(),
+    }
     return {
-        "system": np.arange(systems),
+        "system": systems,
         "value": items.sign * found.theta,
         "ci_low": together[0],
         "ci_high": together[1],
         "ci_low_alone": alone[0],
         "ci_high_alone": alone[1],
         "rank": 1 + (known[:, np.newaxis] > known).sum(axis=0),
-        "n_groups": np.full(systems, items.n_groups),
-        "n_resamples": np.full(systems, drawn),
-        "undecided": np.full(systems, tested["undecided"].any()),
-        "pair_p": tested["p_value" if options.adjust is None else "p_adjusted"],
-        "family_p": tested["family_p"],
+        **{name: np.full(systems.size, fact) for name, fact in every.items()},
+        "pair_p": p if options.adjust is None else adjusted,
+        "family_p": family,
     }
 
 

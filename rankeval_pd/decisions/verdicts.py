@@ -26,6 +26,7 @@ REGIONS = ("tp_only_a", "tp_only_b", "n_only_a", "n")
 _MULTIPLES = ("difference", "ci_low", "ci_high", "ci_low_alone", "ci_high_alone", *TIE_ENDS)
 SWAPPED = ("max-t", "max-t-stepdown")  # adjustments that use random swaps
 _ROWS = 1 << 16  # number of rows per step, small enough to fit in the cache
+_NO_ERROR = 1e-300  # of equal lists, whose band has no width
 _LEAST_LEVEL = 1e-6  # lowest level of a two-sided interval of which only one limit is used
 
 
@@ -184,6 +185,7 @@ def limits_with_test(
     if how.alternative != "two-sided":
         levels = np.maximum(2.0 * levels - 1.0, _LEAST_LEVEL)
     low, high = np.full((2, p.size), np.nan)
+    table["rejects"] = stats.rejects(p, 1.0 - how.level)
     with progress_bar(total=p.size, what="intervals of differences", unit="rows") as advance:
         for start in range(0, p.size, _ROWS):
             some = levels[start : start + _ROWS]
@@ -192,21 +194,37 @@ def limits_with_test(
                 columns = []
                 for name in interval.columns:
                     columns.append(table[name][rows])
-                low[rows], high[rows] = interval.limits(*columns, level=level)
+                limits = interval.limits(*columns, level=level)
+                if "shared" in table:
+                    limits = _over_positives(table, rows, limits, stats.z_of(level))
+                low[rows], high[rows] = limits
             advance(some.size)
     varies = ~np.isnan(low) & ((low != 0.0) | (high != 0.0))
+    most = table.get("most", np.ones(p.size))
     if how.alternative == "greater":
-        high[varies] = 1.0
+        high[varies] = most[varies]
     if how.alternative == "less":
-        low[varies] = -1.0
+        low[varies] = -most[varies]
     return stats.agree_with_test(low, high, p, how.alternative, how.level)
+
+
+def _over_positives(table: Rows, rows: Any, limits: Limits, z: float | FloatArray) -> Limits:
+    """Return limits for a difference in recall or lift, in which N+ varies too."""
+    names = ("difference", "of_positives", "shared", "most")
+    difference, variance, covariance, most = (table[name][rows] for name in names)
+    return stats.limits_over(difference, limits, z**2 * variance, z**2 * covariance, most)
 
 
 def _band(table: Rows, alone: Limits, p: FloatArray, how: Decision) -> Limits:
     """Return simultaneous limits, at least as wide as the individual interval."""
     difference, margin = table["difference"], table["margin"]
-    low = np.minimum(alone[0], np.maximum(difference - margin, -1.0))
-    high = np.maximum(alone[1], np.minimum(difference + margin, 1.0))
+    limits = difference - margin, difference + margin
+    if "shared" in table:
+        z = margin / np.maximum(table["error"], _NO_ERROR)
+        limits = _over_positives(table, slice(None), limits, z)
+    most = table.get("most", 1.0)
+    low = np.minimum(alone[0], np.maximum(limits[0], -most))
+    high = np.maximum(alone[1], np.minimum(limits[1], most))
     return stats.agree_with_test(low, high, p, how.alternative, how.level)
 
 
@@ -222,12 +240,12 @@ def _p_of_margin(table: Rows, how: Decision, margin: float, interval: Interval) 
     margins = np.full(len(table["p_value"]), margin)
     if "times" in table:
         margins = margins / table["times"]
-    columns = [table[name] for name in interval.columns]
     if interval.columns[:4] != REGIONS:
+        columns = [table[name] for name in interval.columns]
         return stats.interval_p(
             lambda level: interval.limits(*columns, level=level), margins, how.alternative
         )
-    different = np.column_stack([margins, *columns[:4]])
+    different = np.column_stack([margins, *(table[name] for name in REGIONS)])
     rows, back = np.unique(different, axis=0, return_inverse=True)
     p_values = []
     for share, a, b, only, n in rows.tolist():
@@ -274,16 +292,21 @@ def warn_of_rows(rows: list[tuple[Any, ...]], count: int, *, combined: bool = Fa
 
 
 def _of_regions(*columns: AnyArray, level: float) -> Limits:
-    """Return limits for regions; if they are small, the wider of those for regions and lists."""
-    tp_a, tp_b, only, n, error = columns
+    """Return the wider of the limits for regions and for lists with this error, or NaN.
+
+    If the test rejects and the wider limit includes 0, the limit for regions is kept.
+    """
+    tp_a, tp_b, only, n, error, rejects = columns
     low, high = stats.corrected_score(tp_a, only, tp_b, only, level)
     part, center, half = only / n, (tp_a - tp_b) / n, stats.z_of(level) * error
     low, high = np.where(only == 0, 0.0, low * part), np.where(only == 0, 0.0, high * part)
-    few_low, few_high = np.maximum(center - half, -1.0), np.minimum(center + half, 1.0)
-    return np.fmin(low, few_low), np.fmax(high, few_high)
+    wide_low, wide_high = np.maximum(center - half, -1.0), np.minimum(center + half, 1.0)
+    keep_low, keep_high = rejects & (wide_low <= 0.0), rejects & (wide_high >= 0.0)
+    low = np.where(keep_low & (low > 0.0), low, np.fmin(low, wide_low))
+    return low, np.where(keep_high & (high < 0.0), high, np.fmax(high, wide_high))
 
 
-OF_REGIONS = Interval(_of_regions, (*REGIONS, "error_of_few"))
+OF_REGIONS = Interval(_of_regions, (*REGIONS, "error_of_lists", "rejects"))
 """The interval for a difference of lists, from their difference regions."""
 
 
@@ -317,18 +340,13 @@ def _cluster_range(*columns: FloatArray, level: float) -> Limits:
     difference, error, freedom, reach, moved = columns
     known = freedom > 0
     t = stats.quantile_of(np.where(known, freedom, 1.0), level)
-    gap, half, more = np.abs(difference), t * error, t * t * np.where(known, moved, 0.0)
-    root = np.sqrt(np.maximum(more * gap**2 + (1.0 - more) * half**2, 0.0))
-    with stats.silent_division():
-        far = np.where(more < 1.0, (gap + root) / (1.0 - more), reach)
-        near = np.where(gap + root > 0.0, (gap**2 - half**2) / (gap + root), 0.0)
-    near = np.where((more >= 1.0) & (gap <= half), -reach, near)
+    half, more = t * error, t * t * np.where(known, moved, 0.0)
+    ends = difference - half, difference + half
+    low, high = stats.limits_over(difference, ends, more, 0.0, reach)
     most = np.where(~known & (error > 0.0), reach, np.nan)
-    most = np.where((gap == 0.0) & (error == 0.0), 0.0, most)  # the lists are identical
-    near = np.maximum(np.where(np.isnan(most), near, -most), -reach)
-    far = np.minimum(np.where(np.isnan(most), far, most), reach)
-    back = difference < 0.0
-    return np.where(back, -far, near), np.where(back, -near, far)
+    most = np.where((difference == 0.0) & (error == 0.0), 0.0, most)  # the lists are identical
+    low, high = np.where(np.isnan(most), low, -most), np.where(np.isnan(most), high, most)
+    return np.maximum(low, -reach), np.minimum(high, reach)
 
 
 OF_CLUSTERS = Interval(_cluster_range, ("difference", "error", "freedom", "reach", "moved"))
@@ -338,7 +356,7 @@ OF_CLUSTERS = Interval(_cluster_range, ("difference", "error", "freedom", "reach
 def _of_paired(*columns: AnyArray, level: float) -> Limits:
     """Return Tango's limits; NaN without candidates."""
     only_a, only_b, n = columns
-    low, high = stats.tango_limits(only_a, only_b, np.maximum(n, 1), level)
+    low, high = stats.paired_limits(only_a, only_b, np.maximum(n, 1), level)
     return np.where(n > 0, low, np.nan), np.where(n > 0, high, np.nan)
 
 

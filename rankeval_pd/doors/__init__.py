@@ -55,6 +55,7 @@ from rankeval_pd.doors.columns import (
 from rankeval_pd.doors.datasets import frame_of
 from rankeval_pd.doors.item_tables import (
     COLUMNS,
+    METRIC,
     OPEN,
     as_frame,
     as_items,

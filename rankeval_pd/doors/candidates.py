@@ -30,6 +30,7 @@ from rankeval_pd.doors.columns import (
     is_dask_frame,
     label_hashes,
     label_order,
+    label_values,
     leave_table,
     refuse_unlabeled,
     refuse_unscored,
@@ -84,7 +85,7 @@ from rankeval_pd.stats import (
     same_order,
     stands_for,
 )
-from rankeval_pd.tables import only_or_all, taken_at
+from rankeval_pd.tables import taken_at
 
 # -------------------------------------------------------------------------------------------------
 # Combine votes of several annotators, or evaluate each annotator separately.
@@ -143,21 +144,16 @@ def one_label(data: Any, roles: Roles) -> OneLabel:
         return OneLabel(data, roles)
     known = data.columns
     excluded = [name for name in as_names(roles.exclude, known) if name not in names]
-    of_each = []
-    for name in names:
-        column = frame_column(data, name, "gold")
-        how = roles.positive, roles.min_grade
-        of_each.append(gold_values(column, name, *how, all_there=False))
+    votes = np.stack([gold_values(data, name, roles, all_there=False) for name in names])
     roles = replace(roles, exclude=excluded or None, positive=None, min_grade=None)
     # the data with one label from the votes (annotator, candidate)
-    votes = np.stack(of_each)
     several = ", ".join([*map(str, names[:6]), *["..."] * (len(names) > 6)])
     gold: Any = f"{agreement} of {several}"
     bare = data.drop(columns=[name for name in names if name in known])
     voted = ~np.isnan(votes).all(axis=0)
     times = 1
     if roles.agreement == "each":
-        refuse_taken([ANNOTATOR], [*known, *data.index.names], "columns=")
+        refuse_taken([ANNOTATOR], [*known, *data.index.names])
         parts = []
         for name, label in zip(names, votes, strict=True):
             annotator = pd.Series([name] * len(bare), index=bare.index)
@@ -313,8 +309,7 @@ class Groups:
         if (kept < keep).any() or (4 * kept > total).any():  # scores are missing or tied
             return self
         rows = np.flatnonzero(best.any(axis=0))
-        place = np.empty(total, dtype=np.int64)
-        place[self.order] = np.arange(total)
+        place = ranking.inverse(self.order)
         positive, every = int(gold.sum()), np.ones_like(kept)
         places = rows
         if self.places is not None:
@@ -350,7 +345,7 @@ class Groups:
     def largest(self) -> int:
         """Return the largest number of candidates that a measure has in a group."""
         if self.whole is not None:
-            return int(np.max(self.whole.total, initial=0))
+            return self.whole.total
         return int(self.tally(self.columns["present"]).max(initial=0))
 
     def tally(self, of: BoolArray) -> IntArray:
@@ -371,11 +366,8 @@ def read_frame(data: pd.DataFrame, asked: Roles, *, scored: bool = True) -> Grou
         known: Groups | None = earlier_reading(readings, data, asked, scored=scored)
         if known is not None:
             return known
-    head = None
-    if isinstance(data, HeadFrame):
-        head = data.known
-    if asked.dim != "candidate":
-        refuse_dim(asked.dim, "candidate")
+    head = head_of(data)
+    refuse_dim(asked.dim, "candidate")
     frame, roles = with_levels(data, asked), asked
     places = None
     if isinstance(roles.gold, list) or roles.agreement != "majority":
@@ -386,13 +378,7 @@ def read_frame(data: pd.DataFrame, asked: Roles, *, scored: bool = True) -> Grou
     gold = find_gold(frame, roles)
     named = with_roles_of(gold, roles, columns)
     measures = find_measures(frame, roles, named, needed=scored)
-    truth = gold_values(
-        frame_column(frame, gold, "gold"),
-        gold,
-        roles.positive,
-        roles.min_grade,
-        all_there=head is None,
-    )
+    truth = gold_values(frame, gold, roles, all_there=head is None)
     check_memory(
         4.0 * len(measures) * len(frame),  # original, signed, sorted and requested scores
         f"{len(measures):,} measures of {len(frame):,} candidates",
@@ -413,13 +399,12 @@ def read_frame(data: pd.DataFrame, asked: Roles, *, scored: bool = True) -> Grou
         whole = head.of(measures, asked)
     ranked: list[Hashable] = measures or [None]
     signs = signs_of(ranked, roles, columns)
-    scores *= signs[:, np.newaxis]
-    score = scores  # larger is better
+    scores *= signs[:, np.newaxis]  # larger is better
     # missing labels and scores; "last" and "absent" sort candidates without a score last
-    true, unlabeled, unscored = truth == 1.0, np.isnan(truth), np.isnan(score)
-    present = np.ones(score.shape, dtype=bool)
+    true, unlabeled, unscored = truth == 1.0, np.isnan(truth), np.isnan(scores)
+    present = np.ones(scores.shape, dtype=bool)
     if roles.unjudged == "skip":
-        present = np.broadcast_to(~unlabeled, score.shape)
+        present = np.broadcast_to(~unlabeled, scores.shape)
     elif roles.unjudged != "negative" and unlabeled.any():
         refuse_unlabeled(int(unlabeled.sum()), truth.size, gold)
     lacking = unscored & present
@@ -428,19 +413,14 @@ def read_frame(data: pd.DataFrame, asked: Roles, *, scored: bool = True) -> Grou
             refuse_unscored(lacking.sum(axis=1), present.sum(axis=1), truth.size, ranked)
         warn_of_dropped(lacking, present, true, ranked)
         present = present & ~unscored
-    keys, number = pd.DataFrame(index=[0]), np.zeros(len(frame), dtype=np.int64)
-    if by:
-        keys, number = group_numbers([frame_column(frame, x, "by") for x in by], by, len(frame))
+    keys, number = group_numbers(frame, by)
     cluster = None
     if roles.groups is not None:
         cluster = packed(
             *(cluster_codes(frame_column(frame, x, "groups"), x) for x in roles.factors)
         )
     check_levels(frame.index)
-    labels: Any = frame.index
-    if label:
-        levels = [frame_column(frame, name, "label") for name in label]
-        labels = only_or_all([pd.Index(level, tupleize_cols=False) for level in levels])
+    labels = label_values(frame, label)
     draws = again = None
     if roles.key is not None:
         key = frame_column(frame, roles.key, "key")
@@ -452,13 +432,12 @@ def read_frame(data: pd.DataFrame, asked: Roles, *, scored: bool = True) -> Grou
         order = np.argsort(number, kind="stable")
     same = None
     if scored:
-        positive, total = int((truth == 1.0).sum()), int((~np.isnan(truth)).sum())
+        positive, total = int(true.sum()), int((~unlabeled).sum())
         if whole is not None:
             positive, total = whole.positive, whole.total
-        if positive in (0, total):
-            warn_of_counts(positive, total, gold)
+        warn_of_counts(positive, total, gold)
         unnamed = not label and set(frame.index.names) <= set(by)  # only names of groups
-        if again is not None and again.any() and cluster is None and not (unnamed and by):
+        if again is not None and cluster is None and not (unnamed and by):
             warn_of_repeated(labels, again, by=by, label=label)
         if roles.measures is None:
             numbers: dict[str, IntArray] = {}
@@ -468,10 +447,10 @@ def read_frame(data: pd.DataFrame, asked: Roles, *, scored: bool = True) -> Grou
                 numbers["groups"] = cluster
             warn_of_identifiers(columns_read, taken_as="measures", groups=numbers)
         if len(measures) > 1 and whole is None:
-            first = same_order(score)
+            first = same_order(scores)
             if (first != np.arange(first.size)).any():
                 same = SameOrder(first, roles.measures is not None)
-    arrays: dict[str, AnyArray] = {"score": score, "gold": true, "present": present}
+    arrays: dict[str, AnyArray] = {"score": scores, "gold": true, "present": present}
     for name, values in (("draws", draws), ("cluster", cluster)):
         if values is not None:
             arrays[name] = values
@@ -482,7 +461,7 @@ def read_frame(data: pd.DataFrame, asked: Roles, *, scored: bool = True) -> Grou
         arrays,
         ranked,
         signs,
-        roles.missing == "absent",
+        roles.ends,
         whole,
         places,
         same,
@@ -504,9 +483,7 @@ def only_pair(
     check_data(data)
     if one and (b is None or isinstance(b, list)):
         raise TypeError(f"b={b!r}: pass one measure to compare with a.")
-    others, columns = [b], data.columns
-    if b is None or isinstance(b, list):
-        others = b or []
+    others, columns = others_of(b), data.columns
     check_pair(a, others)
     if a is None:
         return dict(roles)
@@ -517,13 +494,13 @@ def only_pair(
             check_known(role, names, meant)
     if not others:
         return dict(roles)
-    return {**roles, "measures": [a, *others_of(b)]}
+    return {**roles, "measures": [a, *others]}
 
 
 def others_of(b: Names) -> list[Hashable]:
     """Return a list of the measures to compare with ``a``."""
     if isinstance(b, list):
-        return list(dict.fromkeys(b))
+        return list(b)
     if b is None:
         return []
     return [b]
@@ -535,7 +512,7 @@ class PairRanks(NamedTuple):
     a: Ranking
     b: Ranking
     draws: Keys  #: the key for each candidate's random draws
-    total: IntArray  #: the number of candidates that both measures rank
+    size: Size  #: the candidates that both measures rank
     exists: BoolArray  #: whether both lists of size n exist
     cluster: IntArray | None  #: the number of each candidate's group, or None
     pairs: range  #: the numbers of the pairs
@@ -565,9 +542,7 @@ class PairRanks(NamedTuple):
 
     def clusters_of(self, row: tuple[int, ...]) -> IntArray | None:
         """Return the candidate groups for one pair in one batch element."""
-        if self.cluster is None:
-            return None
-        result: IntArray = self.cluster[row][self.present[row]]
+        result: IntArray | None = taken_at(taken_at(self.cluster, row), self.present[row])
         return result
 
     def draws_of(self, row: tuple[int, ...]) -> Keys:
@@ -624,7 +599,7 @@ def _ranking_with_places(side: Ranking, more: int) -> Ranking:
         score=_padded(side.score, steps),
         gold=_padded(side.gold, np.zeros(more)),
         present=_padded(side.present, np.ones(more)),
-        positions=ranking.inverse(ranks),
+        positions=ranking.inverse(ranks - 1),
     )
 
 
@@ -862,18 +837,15 @@ def pair_lists(
     pairs: Sequence[Pair],
     n: IntArray | None,
     ties: str,
-    *,
-    over_n: bool = True,
 ) -> Iterator[PairRanks]:
     """Yield the two rankings of each pair, in blocks of pairs that fit in memory.
 
     Only candidates that both measures rank are in the rankings. ``n`` contains the list sizes; None
-    means every n. ``over_n`` means that the table will have one row for each n.
+    means every n.
     """
     sizes = candidates.sizes(n)
-    if over_n:
-        what = f"{len(pairs):,} pairs of measures at {sizes.size:,} list sizes"
-        check_table(len(candidates.group) * len(pairs) * sizes.size, what)
+    what = f"{len(pairs):,} pairs of measures at {sizes.size:,} list sizes"
+    check_table(len(candidates.group) * len(pairs) * sizes.size, what)
     assert candidates.draws is not None
     sides = candidates.sides(pairs)
     width = max(1, _RANKS // max(1, candidates.gold.size))
@@ -882,8 +854,7 @@ def pair_lists(
         both = candidates.present[:, first] & candidates.present[:, second]
         a = candidates.rankings(first).among(both)
         b = candidates.rankings(second).among(both)
-        total = a.size.total
-        exists = sizes <= total[..., np.newaxis]  # (group, pair, n)
+        exists = sizes <= a.size.total[..., np.newaxis]  # (group, pair, n)
         if ties != "shared":
             exists = exists & a.nbest(n, ties).exists & b.nbest(n, ties).exists
         cluster = candidates.cluster
@@ -891,7 +862,7 @@ def pair_lists(
             cluster = np.broadcast_to(cluster[:, np.newaxis], both.shape)
         draws = np.broadcast_to(candidates.draws[:, np.newaxis], both.shape)
         exists = np.broadcast_to(exists, (*both.shape[:-1], sizes.size))
-        lists = PairRanks(a, b, draws, total, exists, cluster, range(start, start + first.size))
+        lists = PairRanks(a, b, draws, a.size, exists, cluster, range(start, start + first.size))
         if candidates.ends:
             lists = with_empty_places(lists)
         yield lists
@@ -904,25 +875,16 @@ def pair_rows(
     n: IntArray | None,
     *,
     ties: str,
-    over_n: bool = True,
     alternative: str = "two-sided",
 ) -> Rows:
     """Return one row per group, pair and list size, for pairs of measures.
 
     ``kernel`` takes :class:`PairRanks` and the sizes, and returns named columns (group, pair, n).
-    If not ``over_n``, the columns are (group, pair), and a row exists if all requested lists exist.
     """
     candidates, sizes, parts = candidates.in_order(), candidates.sizes(n), []
-    along = {}
-    if over_n:
-        along["n"] = sizes
-    for lists in pair_lists(candidates, pairs, n, ties, over_n=over_n):
-        columns: dict[str, Any] = {"exists": lists.exists, **kernel(lists, sizes)}
-        if not over_n and n is None:
-            columns["exists"] = lists.exists.any(axis=-1)
-        elif not over_n:
-            columns["exists"] = lists.exists.all(axis=-1)
-        parts.append(rows_of(columns, candidates, PAIR, lists.pairs, along))
+    for lists in pair_lists(candidates, pairs, n, ties):
+        columns = {"exists": lists.exists, **kernel(lists, sizes)}
+        parts.append(rows_of(columns, candidates, PAIR, lists.pairs, {"n": sizes}))
     return with_pairs(concatenated(parts, GROUP), candidates, pairs, alternative)
 
 
@@ -947,7 +909,7 @@ def pair_names(measures: Sequence[Hashable], a: Hashable, b: Names) -> list[Pair
             others = [m for m in measures if m not in {a}]
         check_known("a", [a], measures)
         check_known("b", others, measures)
-        pairs = [(a, other) for other in others]
+        pairs = [(a, other) for other in dict.fromkeys(others)]
     if not pairs:
         raise ValueError(
             f"a={a!r}, b={b!r}: there is only one measure, {measures[0]!r}, but a comparison needs"
@@ -1043,19 +1005,16 @@ def tabulate(
     if not heads:
         refuse_head(frame)
     in_parts = partial(parts_of, able=able, n=n, heads=heads, together=combine is not None)
-    answers: list[Rows | Answer] = []
     if isinstance(frame, GroupFrame):  # on the workers of a Dask DataFrame
         found, answers = frame.answers(in_parts, question, chosen, scored=able.scores)
     else:
         found = in_parts(read_frame(frame, chosen, scored=able.scores))
-        for part, sizes in found.parts:
-            answers.append(question(part, sizes))
+        answers = answers_of(found, question)
     keys = found.keys
     n_rankings = len(keys)
     facts: dict[str, Any] = {}
     parts: list[Rows] = []
-    for answer in answers:
-        rows, of_part = answer if isinstance(answer, tuple) else (answer, {})
+    for rows, of_part in answers:
         parts.append(rows)
         for name, value in of_part.items():
             if isinstance(value, int):  # the largest of the groups
@@ -1084,9 +1043,7 @@ def tabulate(
         keys = pd.DataFrame(index=[0])
     if finish is not None:
         table = finish(table, found.measures)
-    names: list[str] = [*columns]
-    for name in OPTIONAL.intersection(names).difference(table):
-        names.remove(name)
+    names: list[str] = [name for name in columns if name in table or name not in OPTIONAL]
     if keys.shape[1]:
         keys = tables.keys_apart(keys, [*names, "share"] if isinstance(n, Shares) else names)
     if isinstance(n, Shares) and "n" in table:
@@ -1148,6 +1105,15 @@ def parts_of(
             sizes = np.unique(sizes.of(part.total))
         asked.append((part, sizes))
     return Parts(groups.keys, groups.measures, asked, totals)
+
+
+def answers_of(found: Parts, question: RankingQuestion) -> list[Answer]:
+    """Ask the question for the groups of each size; rows alone have no facts for the record."""
+    answers = []
+    for part in found.parts:
+        answer = question(*part)
+        answers.append(answer if isinstance(answer, tuple) else (answer, {}))
+    return answers
 
 
 def _along_shares(table: Rows, n: Shares, totals: IntArray) -> Rows:

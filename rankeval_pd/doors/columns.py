@@ -20,10 +20,11 @@ from rankeval_pd.roles import (
     Roles,
     as_names,
     check_types,
+    frame_column,
     is_score,
     refuse_missing,
 )
-from rankeval_pd.stats import AnyArray, BoolArray, FloatArray, IntArray, Keys, Whole, mix
+from rankeval_pd.stats import AnyArray, BoolArray, FloatArray, IntArray, Keys, Whole, mix, ranking
 from rankeval_pd.tables import GROUP, Rows, as_list, only_or_all
 
 # -------------------------------------------------------------------------------------------------
@@ -91,19 +92,14 @@ def cut_scores(cuts: FloatArray, dtypes: Iterable[Any]) -> FloatArray:
 
 
 def gold_values(
-    values: pd.Series,
-    name: Hashable,
-    positive: Any = None,
-    min_grade: float | None = None,
-    *,
-    all_there: bool = True,
+    frame: pd.DataFrame, name: Hashable, roles: Roles, *, all_there: bool = True
 ) -> FloatArray:
-    """Return the gold label as 1.0, 0.0, or NaN for missing labels.
+    """Return a gold label as 1.0, 0.0, or NaN for missing labels.
 
-    ``positive`` contains the values that mark true positives, and ``min_grade`` is the lowest grade
-    of a true positive. If ``all_there`` is true, a value in ``positive`` that does not occur in the
-    data raises an error.
+    The roles ``positive`` and ``min_grade`` tell what a true positive is. If ``all_there`` is true,
+    a value in ``positive`` that does not occur in the data raises an error.
     """
+    values, positive, min_grade = frame_column(frame, name, "gold"), roles.positive, roles.min_grade
     if positive is not None:
         plain, among = values.astype(object), true_values(positive)
         for value in among:
@@ -116,10 +112,7 @@ def gold_values(
     dtype = values.dtype
     if dtype == np.bool_ and min_grade is None:
         return values.to_numpy(dtype=np.float64)
-    if values.dtype == object or isinstance(dtype, pd.CategoricalDtype):
-        values = pd.Series(values.astype(object).to_numpy(), dtype=object)
-        if all(isinstance(x, (bool, np.bool_, int, float, np.number)) for x in values.dropna()):
-            values = pd.Series([_float_of(x) for x in values], dtype=float)
+    values = unboxed(values)
     truth, grades = None, ""
     if _is_number(values.dtype):
         truth = values.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -140,6 +133,15 @@ def gold_values(
             f" or 0. Pass the value(s) that mark true positives as positive=...{grades}."
         )
     return truth
+
+
+def unboxed(values: pd.Series) -> pd.Series:
+    """Return objects or categories that are all numbers or flags as floats."""
+    if values.dtype == object or isinstance(values.dtype, pd.CategoricalDtype):
+        values = pd.Series(values.astype(object).to_numpy(), dtype=object)
+        if all(isinstance(x, (bool, np.bool_, int, float, np.number)) for x in values.dropna()):
+            values = pd.Series([_float_of(x) for x in values], dtype=float)
+    return values
 
 
 def _float_of(value: Any) -> float:
@@ -359,24 +361,27 @@ def asked_thresholds(
     return result
 
 
-def group_numbers(
-    columns: Sequence[pd.Series], by: Sequence[Hashable], rows: int
-) -> tuple[pd.DataFrame, IntArray]:
+def group_numbers(frame: pd.DataFrame, by: Sequence[Hashable]) -> tuple[pd.DataFrame, IntArray]:
     """Return the sorted group keys, and each row's group number."""
     if not by:
-        return pd.DataFrame(index=[0]), np.zeros(rows, dtype=np.int64)
+        return pd.DataFrame(index=[0]), np.zeros(len(frame), dtype=np.int64)
+    columns = [frame_column(frame, name, "by") for name in by]
     for name, column in zip(by, columns, strict=True):
         refuse_missing(column, "by", name)
     header = pd.Index(list(by), tupleize_cols=False)
     values = columns[0].to_numpy()
-    if rows and len(by) == 1 and values.dtype.kind in "iu" and (values[1:] >= values[:-1]).all():
+    whole = len(by) == 1 and values.dtype.kind in "iu"
+    if whole and values.size and (values[1:] >= values[:-1]).all():
         new = np.append(True, values[1:] != values[:-1])  # the rows are sorted
         return pd.DataFrame({0: columns[0].array[new]}).set_axis(header, axis=1), new.cumsum() - 1
     keys = pd.concat([x.reset_index(drop=True) for x in columns], axis=1)
     keys = keys.set_flags(allows_duplicate_labels=True)  # a key occurs in many rows
     keys.columns = header
     try:
-        number = np.asarray(keys.groupby(list(by), sort=True, observed=True).ngroup())
+        if len(by) == 1:  # faster than groups
+            number = pd.factorize(columns[0], sort=True)[0]
+        else:
+            number = np.asarray(keys.groupby(list(by), sort=True, observed=True).ngroup())
     except TypeError as error:
         for name, column in zip(by, columns, strict=True):
             if column.dtype == object:
@@ -384,7 +389,7 @@ def group_numbers(
         raise
     first = np.empty(number.max(initial=-1) + 1, dtype=np.int64)
     first[number[::-1]] = np.arange(number.size)[::-1]  # the last assignment keeps the first row
-    each = keys.iloc[first]
+    each = keys.iloc[first].reset_index(drop=True)
     if any(isinstance(label, frozenset) for label in each.to_numpy(dtype=object).ravel()):
         raise unsorted(columns[0], "by", by[0])  # sets are compared, but have no order
     return each, number.astype(np.int64)
@@ -437,6 +442,14 @@ _MISSING, _UNSIGNED, _FRACTIONAL = (
 _UNITS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 
 
+def label_values(frame: pd.DataFrame, label: Sequence[Hashable]) -> Any:
+    """Return what identifies the candidates: the index, one column, or several as levels."""
+    if not label:
+        return frame.index
+    levels = [frame_column(frame, name, "label") for name in label]
+    return only_or_all([pd.Index(level, tupleize_cols=False) for level in levels])
+
+
 def label_order(hashes: Keys, seed: int, group: IntArray) -> tuple[IntArray, BoolArray, Keys]:
     """Return the positions of candidates, sorted by group and hash of the label.
 
@@ -445,7 +458,7 @@ def label_order(hashes: Keys, seed: int, group: IntArray) -> tuple[IntArray, Boo
     third result contains the hashes, which then also depend on the seed.
     """
     again = np.zeros(hashes.size, dtype=bool)
-    salt = mix(np.array([seed % 2**64], dtype=np.uint64))
+    salt = ranking.hashed_seed(seed)
     keys = mix(hashes + salt)
     order = _sorted_in_groups(keys, group)
     ranked = keys[order]
@@ -705,9 +718,8 @@ def cluster_codes(values: pd.Series, name: Hashable) -> IntArray:
         number, labels = pd.factorize(values)
     except TypeError as error:
         raise unsorted(values, "groups", name) from error
-    place = np.empty(len(labels), dtype=np.int64)
-    place[np.argsort(label_hashes(pd.Index(labels, tupleize_cols=False)))] = np.arange(len(labels))
-    return np.asarray(place[number])
+    order = np.argsort(label_hashes(pd.Index(labels, tupleize_cols=False)))
+    return np.asarray(ranking.inverse(order)[number])
 
 
 def label_examples(labels: pd.Index | Sequence[pd.Index], rows: BoolArray) -> list[Any]:

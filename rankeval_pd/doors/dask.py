@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple, Self
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.decisions import GROUP, Rows
+from rankeval_pd.decisions import GROUP
 from rankeval_pd.doors import candidates, columns, item_tables
 from rankeval_pd.doors.candidates import Answer, GroupFrame, HeadFrame, Parts, RankingQuestion
 from rankeval_pd.doors.item_tables import ItemTable
@@ -26,7 +26,6 @@ from rankeval_pd.roles import (
     Roles,
     as_names,
     check_kinds,
-    check_types,
     find_gold,
     find_measures,
     frame_column,
@@ -54,7 +53,6 @@ from rankeval_pd.stats import (
 )
 from rankeval_pd.stats import items as resamples
 from rankeval_pd.stats.blocks import ItemStatistics, ItemTotals, RemoteItems
-from rankeval_pd.tables import only_or_all
 
 # -------------------------------------------------------------------------------------------------
 # Lazy calls and trees
@@ -136,10 +134,10 @@ def request_of(ddf: Any, roles: Roles, *, scored: bool = True) -> Request:
     meta: pd.DataFrame = ddf._meta
     _check_roles(roles)
     numbered = roles.label is ROWS or (roles.label is None and _restarts(ddf))
-    label: list[Hashable] = []
-    if roles.label is not ROWS:
-        names = as_names(roles.label, meta.columns)
-        label = [x for x in names if x in meta.columns or x not in meta.index.names]
+    if numbered:
+        roles = replace(roles, label=None)
+    names = as_names(roles.label, meta.columns)
+    label = [x for x in names if x in meta.columns or x not in meta.index.names]
     plain = replace(roles, label=label or None)
     gold, measures = find_gold(meta, plain), list[Hashable]()
     if scored:
@@ -220,26 +218,27 @@ class Request(NamedTuple):
         others = [name for name in (self.roles.key, self.roles.groups) if name is not None]
         return list(dict.fromkeys([self.gold, *self.measures, *others, *self.label]))
 
+    def unordered(self) -> Request:
+        """Return the request without the columns that order equal scores."""
+        roles = replace(self.roles, label=None, key=None)
+        return self._replace(roles=roles, label=(), numbered=False)
+
 
 # -------------------------------------------------------------------------------------------------
 # The columns of one part as arrays
 
 
-def true_labels(rows: pd.DataFrame, request: Request) -> FloatArray:
-    """Return the gold label (row) as 1.0, 0.0 or NaN."""
-    gold = frame_column(rows, request.gold, "gold")
-    roles = request.roles
-    return columns.gold_values(gold, request.gold, roles.positive, roles.min_grade, all_there=False)
+def read_part(rows: pd.DataFrame, request: Request) -> tuple[FloatArray, FloatArray]:
+    """Return the negated scores (measure, row), and the gold label (row) as 1.0, 0.0 or NaN."""
+    truth = columns.gold_values(rows, request.gold, request.roles, all_there=False)
+    return negated_scores(rows, request), truth
 
 
 def negated_scores(rows: pd.DataFrame, request: Request) -> FloatArray:
     """Return the negated scores (measure, row), so that the smallest is the best."""
     worse = np.empty((len(request.measures), len(rows)))
     for k, measure in enumerate(request.measures):
-        column = frame_column(rows, measure, "measures")
-        scores = column.to_numpy()
-        if column.dtype != np.float64:  # otherwise avoid changing the memory layout
-            scores = columns.score_values(column, measure)
+        scores = columns.score_values(frame_column(rows, measure, "measures"), measure)
         np.multiply(scores, -request.signs[k], out=worse[k])
     return worse
 
@@ -248,21 +247,14 @@ def tie_keys(rows: pd.DataFrame, request: Request) -> AnyArray:
     """Return numbers (row) that determine the order of equal scores."""
     key = request.roles.key
     if key is None:
-        seed = ranking.mix(np.array([request.roles.seed % 2**64], dtype=np.uint64))
-        return ranking.mix(columns.label_hashes(_label_values(rows, request)) + seed)
+        seed = ranking.hashed_seed(request.roles.seed)
+        return ranking.mix(columns.label_hashes(columns.label_values(rows, request.label)) + seed)
     values = frame_column(rows, key, "key")
     refuse_missing(values, "key", key)
     ascending = columns.sort_key(values, key)
     keys = np.empty(len(rows), dtype=np.int64)
     keys[ascending.index] = np.cumsum((ascending != ascending.shift()).to_numpy(dtype=bool))
     return keys
-
-
-def _label_values(rows: pd.DataFrame, request: Request) -> Any:
-    if request.numbered or not request.label:
-        return rows.index
-    labels = [frame_column(rows, name, "label") for name in request.label]
-    return only_or_all([pd.Index(label, tupleize_cols=False) for label in labels])
 
 
 class Counts(NamedTuple):
@@ -367,7 +359,7 @@ def reduced(
     ``limit`` contains a negated score for each measure. Candidates beyond all limits are dropped.
     """
     frame = native(frame)
-    truth, worse = true_labels(frame, request), negated_scores(frame, request)
+    worse, truth = read_part(frame, request)
     rows = np.arange(len(frame))
     if limit is not None and not np.isnan(limit).any():
         rows = np.flatnonzero(np.any(worse <= limit[:, np.newaxis], axis=0))
@@ -378,9 +370,9 @@ def reduced(
 def merged(parts: Sequence[PartialHead], request: Request) -> PartialHead:
     """Return the head of several parts."""
     rows = pd.concat([part.rows for part in parts if len(part.rows)] or [parts[0].rows])
-    worse, true = negated_scores(rows, request), true_labels(rows, request) == 1.0
+    worse, truth = read_part(rows, request)
     counts = Counts.merged([part.counts for part in parts])
-    head = _best(rows, worse, true, request, counts)
+    head = _best(rows, worse, truth == 1.0, request, counts)
     left_out = head.left_out
     for part in parts:
         left_out = left_out + part.left_out * ranking.equal_scores(part.bound, head.bound)
@@ -430,11 +422,8 @@ def collect_head(
     if threshold is None and scored:
         request = request._replace(keep=candidates.needed_ranks(n_max))
     else:
-        unordered = replace(roles, label=None, key=None)
-        request = request._replace(roles=unordered, label=(), numbered=False)
+        request = request.unordered()
     frames = partitions_of(ddf, request)
-    if request.numbered:
-        request = request._replace(roles=replace(roles, label=None))
     merge = functools.partial(merged, request=request)
     earlier: list[Any] = []  # the head of earlier rounds, on the workers
     first, stop, limit = 0, len(frames), None
@@ -494,7 +483,7 @@ def finished(part: PartialHead, request: Request, n_max: int) -> HeadFrame:
     """Return the checked head with rows in their original order."""
     counts, roles, bound = part.counts, request.roles, part.bound[:, np.newaxis]
     counts.check(request)
-    labels, what = _label_values(part.rows, request), "the index"
+    labels, what = columns.label_values(part.rows, request.label), "the index"
     if request.label:
         what = f"label={listed(request.label)}"
     repeated = pd.Index(columns.label_hashes(labels)).duplicated()
@@ -509,9 +498,9 @@ def finished(part: PartialHead, request: Request, n_max: int) -> HeadFrame:
             " column, label=..., or use row numbers: label=rankeval_pd.dask.ROWS."
         )
     # the block that the last kept rank is in
-    worse, true = negated_scores(part.rows, request), true_labels(part.rows, request) == 1.0
+    worse, truth = read_part(part.rows, request)
     ahead = _are_better(worse, bound) | ranking.equal_scores(worse, bound)
-    end, tp_end = np.stack([ahead.sum(axis=1), (ahead & true).sum(axis=1)]) + part.left_out
+    end, tp_end = np.stack([ahead.sum(axis=1), ahead[:, truth == 1.0].sum(axis=1)]) + part.left_out
     if not 0 < request.keep <= counts.total:
         end, tp_end = np.full_like(end, counts.total), np.full_like(end, counts.positive)
     whole = Whole(
@@ -555,7 +544,7 @@ def _answers_of_groups(
     roles: Roles,
     *,
     scored: bool,
-) -> tuple[Parts, list[Rows | Answer]]:
+) -> tuple[Parts, list[Answer]]:
     """Ask for each group on a worker, and return the answers for all groups."""
     by = as_names(roles.by, ddf.columns)
     exclude = [*as_names(roles.exclude, ()), *by]
@@ -576,8 +565,14 @@ def _answers_of_groups(
         exclude=None,
     )
     in_parts = functools.partial(in_parts, n_groups=len(sizes))
-    options = {"in_parts": in_parts, "question": question, "largest": int(sizes.max())}
-    options |= {"roles": plain, "scored": scored, "details": details_wanted()}
+    options = {
+        "in_parts": in_parts,
+        "question": question,
+        "largest": int(sizes.max()),
+        "roles": plain,
+        "scored": scored,
+        "details": details_wanted(),
+    }
     frames = rows.shuffle(on=by).to_delayed()
     parts = computed([later(_answers_of_part, frame, **options) for frame in frames])
     return _joined_answers([part for part in parts if part is not None], by)
@@ -592,32 +587,28 @@ def _answers_of_part(
     scored: bool,
     largest: int,
     details: bool,
-) -> tuple[Parts, list[Rows | Answer]] | None:
+) -> tuple[Parts, list[Answer]] | None:
     if not len(frame):
         return None
     before = columns.WIDTH.set(largest)
     try:
         with held(details=details, progress=False):
             found = in_parts(candidates.read_frame(frame, roles, scored=scored))
-            answers = [question(*part) for part in found.parts]
-            return found._replace(parts=[]), answers
+            return found._replace(parts=[]), candidates.answers_of(found, question)
     finally:
         columns.WIDTH.reset(before)
 
 
 def _joined_answers(
-    parts: Sequence[tuple[Parts, list[Rows | Answer]]], by: list[Hashable]
-) -> tuple[Parts, list[Rows | Answer]]:
+    parts: Sequence[tuple[Parts, list[Answer]]], by: list[Hashable]
+) -> tuple[Parts, list[Answer]]:
     """Join the answers, and number all groups in their order."""
     keys = pd.concat([part.keys for part, _ in parts], ignore_index=True)
-    for name in by:
-        check_types(keys[name], "by", name)
-    keys, number = columns.group_numbers([keys[name] for name in by], by, len(keys))
+    keys, number = columns.group_numbers(keys, by)
     starts = np.cumsum([0, *(len(part.keys) for part, _ in parts)])
-    answers: list[Rows | Answer] = []
+    answers: list[Answer] = []
     for (_, own), start in zip(parts, starts, strict=False):
-        for answer in own:
-            rows, facts = answer if isinstance(answer, tuple) else (answer, {})
+        for rows, facts in own:
             answers.append(({**rows, GROUP: number[start + rows[GROUP]]}, facts))
     totals = np.empty_like(number)
     totals[number] = np.concatenate([part.totals for part, _ in parts])
@@ -631,9 +622,7 @@ def _joined_answers(
 
 def outlines_of(ddf: Any, roles: Roles) -> list[RankingOutline]:
     """Return an outline of the ranking by each measure, in two passes over the data."""
-    request = request_of(ddf, roles)
-    unordered = replace(roles, groups=None, key=None)
-    request = request._replace(roles=unordered, label=(), numbered=False)
+    request = request_of(ddf, roles).unordered()
     frames = partitions_of(ddf, request)
     parts = [later(_true_scores, frame, request=request) for frame in frames]
     positives = folded(parts, _joined_scores).persist()
@@ -655,7 +644,7 @@ def outlines_of(ddf: Any, roles: Roles) -> list[RankingOutline]:
 
 def _true_scores(frame: pd.DataFrame, *, request: Request) -> tuple[FloatArray, Counts]:
     """Return the negated scores (measure, true positive) of a part, and counts of all rows."""
-    worse, truth = negated_scores(frame, request), true_labels(frame, request)
+    worse, truth = read_part(frame, request)
     return worse[:, truth == 1.0], Counts.of(frame, worse, truth, request)
 
 
@@ -673,7 +662,7 @@ def _negatives_between(
     frame: pd.DataFrame, distinct: list[tuple[FloatArray, IntArray]], *, request: Request
 ) -> IntArray:
     """Count the negatives before, at, and after each score of the true positives."""
-    worse, truth = negated_scores(frame, request), true_labels(frame, request)
+    worse, truth = read_part(frame, request)
     counts = []
     for own, (scores, _) in zip(worse[:, truth == 0.0], distinct, strict=True):
         rising = np.sort(own)  # searches in order are faster
@@ -689,7 +678,7 @@ def inverse_ends(ddf: Any, roles: Roles, ranked: RankingOutline) -> float:
     Dask shuffles the distinct scores of each partition by ranges of scores that end at true
     positives, so a range must fit in the memory of a worker. The sum is exact before it is rounded.
     """
-    request = request_of(ddf, replace(roles, measures=[ranked.measure]))
+    request = request_of(ddf, replace(roles, measures=[ranked.measure])).unordered()
     tp, tied, between = ranked.outline
     known = ~np.isnan(ranked.scores)
     ends = np.cumsum(between[:-1] + tp + tied)[known]
@@ -847,10 +836,7 @@ def _item_blocks(ddf: Any, table: ItemTable, roles: Roles) -> Blocks:
 
 def _item_ranks(indexes: Sequence[pd.Index]) -> IntArray:
     """Return the position of each item in the sorted labels."""
-    order = item_tables.item_order(indexes[0].append(list(indexes[1:])))
-    ranks = np.empty(order.size, dtype=np.int64)
-    ranks[order] = np.arange(order.size)
-    return ranks
+    return ranking.inverse(item_tables.item_order(indexes[0].append(list(indexes[1:]))))
 
 
 def _item_statistics(frame: pd.DataFrame, *, size: int, named: dict[str, Any]) -> ItemStatistics:

@@ -110,8 +110,7 @@ def answer_dataset(
     used = able.scores or options.get("missing") == "drop"
     layout = able.layout_of(options, form)
     question = Question(function, form, options, dim, layout, used, able.pooled)
-    data, question = _checked(data, question)
-
+    _check(data, question)
     if empty := [d for d, size in data.sizes.items() if d != dim and not size]:
         raise ValueError(
             f"data has no group, measure or system along {listed(empty)}. Pass a Dataset with at"
@@ -146,8 +145,8 @@ def _form(parameters: Mapping[str, Any], data: xr.Dataset, options: Mapping[str,
     return form_of(data, options)
 
 
-def _checked(data: xr.Dataset, question: Question) -> tuple[xr.Dataset, Question]:
-    """Check the roles and the dimensions, and store judging probabilities as a variable."""
+def _check(data: xr.Dataset, question: Question) -> None:
+    """Raise an error for roles, dimensions or options that a Dataset does not have."""
     options, dim, form = question.options, question.dim, question.form
     given = {x: options[x] for x in Roles.__dataclass_fields__ if x in options}
     Roles.configured({**given, "dim": dim})
@@ -167,7 +166,6 @@ def _checked(data: xr.Dataset, question: Question) -> tuple[xr.Dataset, Question
             "wide=True applies only to DataFrames. Omit wide, and for paired tests pass"
             " found.rename({'query': 'item', 'measure': 'system'})[['AP']]."
         )
-    return data, question._replace(options=options)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -370,7 +368,9 @@ def frame_of(
         return data, dict(roles)
     dim = roles.get("dim", default_of("dim", items=form == "items"))
     options = {name: x for name, x in roles.items() if name != "dim"}
-    reading = _read(*_checked(data.compute(), Question(_unasked, form, options, dim)))
+    question = Question(_unasked, form, options, dim)
+    _check(data, question)
+    reading = _read(data.compute(), question)
     frame = reading.frame
     columns: dict[Hashable, Any] = {d: d for d in reading.batch}
     if frame.columns.nlevels > 1:
@@ -654,10 +654,11 @@ def _answer_pairs(
     """Return the answer for a table of pairs of systems."""
     other = options.get("other")
     if isinstance(other, xr.Dataset):  # the systems on other items
-        roles: dict[str, Any] = {}
-        roles |= {x: options[x] for x in ("seeds", "groups", "strata", "exclude") if x in options}
+        named = "seeds groups strata exclude".split()
+        roles = {x: options[x] for x in named if x in options}
         question = Question(function, "items", roles, options.get("dim", "item"), pooled=True)
-        options = {**options, "other": _read(*_checked(other.compute(), question)).frame}
+        _check(other, question)
+        options = {**options, "other": _read(other.compute(), question).frame}
     if "gain" not in data.variables:
         refused: xr.Dataset = function(pd.DataFrame(columns=list(data.variables)), **options)
         return refused

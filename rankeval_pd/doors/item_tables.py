@@ -39,6 +39,7 @@ from rankeval_pd.roles import (
 from rankeval_pd.stats import (
     METRICS,
     AnyArray,
+    AnyItems,
     BoolArray,
     FloatArray,
     IntArray,
@@ -48,8 +49,10 @@ from rankeval_pd.stats import (
     factors_of,
     items,
     packed,
+    ranking,
     scores_of,
 )
+from rankeval_pd.stats.queries import range_of
 from rankeval_pd.tables import apart, as_list, is_missing, only_or_all, taken_at
 
 # -------------------------------------------------------------------------------------------------
@@ -297,6 +300,7 @@ def _check_strata(strata: IntArray, cluster: IntArray | None) -> None:
 
 # --------------- Tables from :func:`rankeval_pd.per_query` as systems scored on items
 
+METRIC = "_metric"  # the column that says of which metric a row is
 COLUMNS = ("measure", "metric", "value", "n_positive", "n_retrieved", "n_judged")
 OPEN = ("tied", "value_low", "value_high", "judged", "undefined")  # only with details=True
 
@@ -487,9 +491,7 @@ def codes(values: pd.Series, role: str, name: Hashable) -> IntArray:
         number, labels = pd.factorize(plain)
     except TypeError as error:
         raise unsorted(values, role, name) from error
-    rank = np.empty(len(labels), dtype=np.int64)
-    rank[item_order(pd.Index(labels))] = np.arange(len(labels))
-    return np.asarray(rank[number])
+    return np.asarray(ranking.inverse(item_order(pd.Index(labels)))[number])
 
 
 # -------------------------------------------------------------------------------------------------
@@ -511,6 +513,23 @@ class ItemTable(NamedTuple):
     keys: pd.DataFrame  #: one row per group, with the columns in ``by``
     members: list[IntArray]  #: the items of each group
     of: str | None  #: the ranking metric that :func:`per_query` recorded
+
+    def range_of(self, items: AnyItems, group: int) -> tuple[float, float]:
+        """Return the smallest and the largest possible score of a group, or ±inf if unknown."""
+        if np.isfinite(self.metric.formula.most):
+            return 0.0, self.metric.formula.most
+        values = self.statistics[..., self.members[group], 0]
+        values = values[~np.isnan(values)]
+        top = float(values.max(initial=items.binary))
+        if self.metric.ones and top in (1.0, 100.0) and np.isin(values, (0.0, top)).all():
+            return 0.0, top
+        of = self.of
+        if METRIC in self.keys:
+            of = self.keys[METRIC].iloc[group]
+        least, most = range_of(str(of))
+        if not self.metric.ones or values.min(initial=0.0) < 0.0 or not 0.0 < top <= most:
+            return -np.inf, np.inf  # not the mean, or the values are not those of the metric
+        return least, most
 
     def items(self, member: IntArray) -> Items:
         """Check and return the items of one group."""
@@ -626,18 +645,17 @@ def read_items(frame: pd.DataFrame, roles: Roles, *, first: bool = False) -> Ite
                 if column.dtype == object:
                     column = pd.to_numeric(column)
                 values[i, j, :, k] = as_floats(column, system, f"{where} scores.")
+    labels: list[Hashable] | None = seeds
     if roles.seeds is None:
-        values = values[:, 0]
+        values, labels = values[:, 0], None
     cluster = strata = None
     if factors:
         cluster = packed(*[codes(beside[name], "groups", name) for name in factors])
     if roles.strata is not None:
         strata = packed(codes(beside[roles.strata], "strata", roles.strata))
-    labels = None
-    if roles.seeds is not None:
-        labels = seeds
     design = ItemDesign(cluster, strata, labels, roles)
-    keys, number = group_numbers(domains, by, len(frame))
+    keys, number = group_numbers(frame, by)
+    number = number[order]
     members = np.split(np.argsort(number, kind="stable"), np.cumsum(np.bincount(number))[:-1])
     plain = frame.columns.nlevels == 1 and frame.columns.name != "system"
     if first and roles.measures is None and plain:
@@ -789,14 +807,13 @@ def as_frame(
     return result
 
 
-def check_sizes(sizes: Any, largest: int | None, *, least: int = 2) -> list[int]:
+def check_sizes(sizes: Any, largest: int | None) -> list[int]:
     """Return distinct whole numbers, or raise an error."""
     values = as_list(sizes)
     for value in values:
-        check_count("sizes", value, least)
+        check_count("sizes", value, 2)
     if not values or (largest is not None and max(values) > largest):
         raise ValueError(
-            f"sizes={shown(sizes)}: pass whole numbers from {least} to the number of items"
-            f" ({largest})."
+            f"sizes={shown(sizes)}: pass whole numbers from 2 to the number of items ({largest})."
         )
     return list(dict.fromkeys(int(value) for value in values))

@@ -48,6 +48,7 @@ class ItemQuestion(Protocol):
     b: Hashable
     baseline: Hashable  #: compared with every other system
     families: Families | None  #: of the systems
+    least: int  #: fewest systems
 
     @property
     def columns(self) -> list[str]:
@@ -80,10 +81,14 @@ def tabulate_items(data: Data, question: ItemQuestion) -> Data:
     check_items(frame)
     table, columns = read_items(frame, chosen, first=not distributed), question.columns
     keys = tables.keys_apart(table.keys, columns)
+    if len(table.systems) < question.least:
+        advice = "If a column names the systems, pass system=, score= and item=."
+        raise too_few(f"data has the systems {listed(table.systems)}", "systems", advice)
     pairs = pairs_of_systems(table.systems, question.a, question.b, question.baseline)
     beside = {}
     if question.families is not None:
         beside["relation"] = relations(question.families, table.systems, pairs)
+    rows: Rows
     parts, facts = [], []
     bar: Any = nullcontext(quiet)
     if not distributed:
@@ -95,19 +100,19 @@ def tabulate_items(data: Data, question: ItemQuestion) -> Data:
                 items = read_distributed_items(data, table, chosen)
             else:
                 items = table.items(members)
+            least, items.most = table.range_of(items, number)
             rows, of_group = question.answer(items, pairs, len(table.members), step)
+            if "gain" in rows:
+                least = -items.most
+            for name in {*_LIMITS} & {*rows}:
+                rows[name] = rows[name].clip(least, items.most)
             group = np.full(len(rows[columns[0]]), number)
             parts.append({**rows, **beside, GROUP: group})
             facts.append(of_group)
     if not parts:
         raise too_few("data has no items", "items", "Add rows.")
     rows, metric = question.finish(concatenated(parts)), table.metric
-    most = metric.formula.most
-    if not np.isinf(most):  # clip limits to the range of the metric
-        least = -most if "gain" in rows else 0.0
-        for name in _LIMITS:
-            if name in rows:
-                rows[name] = rows[name].clip(least, most)
+    columns = [name for name in columns if name in rows]
     for name in columns:
         if rows[name].dtype == object:  # labels
             codes, labels = pd.factorize(rows[name])
@@ -140,9 +145,6 @@ def pairs_of_systems(
     systems: list[Hashable], a: Hashable, b: Hashable, baseline: Hashable = None
 ) -> IntArray:
     """Return the numbers of the two systems of each pair: (pair, 2)."""
-    if len(systems) < 2:
-        advice = "If a column names the systems, pass system=, score= and item=."
-        raise too_few(f"data has the systems {listed(systems)}", "systems", advice)
     if b is not None:
         check_pair(a, [b])
     refuse_combinations({"a": a, "b": b, "baseline": baseline}, _ALONE)
@@ -172,6 +174,5 @@ def relations(families: Families, systems: list[Hashable], pairs: IntArray) -> A
         )
     check_known("families", [systems[k] for k in np.unique(pairs)], families)
     label = families
-    words = {True: "same", False: "different"}
-    same = [bool(label[systems[i]] == label[systems[j]]) for i, j in pairs]
-    return tables.labels([words[x] for x in same])
+    words = ("different", "same")
+    return tables.labels([words[bool(label[systems[i]] == label[systems[j]])] for i, j in pairs])

@@ -18,6 +18,7 @@ from rankeval_pd.doors.columns import (
     dense,
     group_numbers,
     score_values,
+    unboxed,
     warn_of_identifiers,
     with_levels,
 )
@@ -40,11 +41,10 @@ from rankeval_pd.roles import (
     find_gold,
     find_measures,
     frame_column,
-    mixed_types,
     refuse_dim,
     signs_of,
 )
-from rankeval_pd.stats import FloatArray, IntArray
+from rankeval_pd.stats import FloatArray, IntArray, ranking
 from rankeval_pd.stats.queries import TieRanks
 
 _ROLE_DOCS = {
@@ -173,7 +173,7 @@ def read_queries(frame: pd.DataFrame, options: QueryOptions) -> Queries:
         taken.append(key)
     measures = find_measures(frame, roles, taken, needed=True)
     grade = grade_values(frame_column(frame, gold, "gold"), gold)
-    keys, query = _number_queries(frame, by)
+    keys, query = group_numbers(frame, by)
     signs = signs_of(measures, roles, frame.columns)
     columns = [frame_column(frame, name, "measures") for name in measures]
     if roles.measures is None:
@@ -194,33 +194,9 @@ def read_queries(frame: pd.DataFrame, options: QueryOptions) -> Queries:
     )
 
 
-def _number_queries(frame: pd.DataFrame, by: list[Hashable]) -> tuple[pd.DataFrame, IntArray]:
-    """Return the sorted query keys (query) and the query number of each row (row)."""
-    columns = [frame_column(frame, name, "by").reset_index(drop=True) for name in by]
-    # pd.factorize is faster than a groupby for one column without missing values
-    if len(by) == 1 and not columns[0].isna().any():
-        number, names = pd.factorize(columns[0])
-        try:
-            order = np.asarray(pd.Series(names).argsort())
-        except TypeError:
-            raise mixed_types({*map(type, names)}, "by", by[0]) from None
-        # renumber the queries from order of first appearance to sorted order
-        place = np.empty_like(order)
-        place[order] = np.arange(order.size)
-        keys = pd.DataFrame({0: names.take(order)})
-        return keys.set_axis(pd.Index(by, tupleize_cols=False), axis=1), place[number]
-    keys, number = group_numbers(columns, by, len(frame))
-    return keys.reset_index(drop=True), number
-
-
 def grade_values(values: pd.Series, name: Hashable) -> FloatArray:
     """Return grades as float64, with NaN for unjudged documents."""
-    if values.dtype == object or isinstance(values.dtype, pd.CategoricalDtype):
-        values = values.astype(object).infer_objects()
-        if values.dtype == object and all(
-            isinstance(x, (bool, np.bool_, int, float, np.number)) for x in values.dropna()
-        ):
-            values = pd.Series([np.nan if pd.isna(x) else float(x) for x in values], dtype=float)
+    values = unboxed(values)
     api = pd.api.types
     if not (api.is_numeric_dtype(values.dtype) or api.is_bool_dtype(values.dtype)):
         labels = values.dropna().unique()[:5].tolist()
@@ -267,9 +243,7 @@ def _document_ranks(values: pd.Series, rows: IntArray) -> IntArray:
     """Return the order of rows by descending document names."""
     codes, unique = pd.factorize(values.iloc[rows])
     order = np.argsort(np.array([str(x) for x in unique], dtype=object), kind="stable")
-    ranks = np.empty(order.size, dtype=np.int64)
-    ranks[order] = np.arange(order.size)
-    return -ranks[codes]
+    return -ranking.inverse(order)[codes]
 
 
 _DOCUMENTS_AT_ONCE = 2**15  # number of documents in each hash table

@@ -477,13 +477,8 @@ def _set_columns(
 
 def _paired_p(only_a: IntArray, only_b: IntArray, n: IntArray, alternative: str) -> FloatArray:
     """Return the p-value of the unconditional test of two rates of the same n candidates."""
-    sizes = np.broadcast_to(n, only_a.shape)
-    tails = np.ones((2, *only_a.shape))
-    for size in np.unique(sizes).tolist():
-        rows = sizes == size
-        tails[0, rows] = stats.paired_tails(only_a[rows], only_b[rows], size)
-        tails[1, rows] = stats.paired_tails(only_b[rows], only_a[rows], size)
-    return stats.one_or_two_sided(tails[0], tails[1], alternative)
+    tails = stats.paired_tails(only_a, only_b, n), stats.paired_tails(only_b, only_a, n)
+    return stats.one_or_two_sided(*tails, alternative)
 
 
 def _unless_unequal(

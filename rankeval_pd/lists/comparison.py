@@ -30,7 +30,7 @@ from rankeval_pd.lists.groups import (
     of_all_groups,
     p_of_gap,
 )
-from rankeval_pd.lists.precision import LEAST, difference_margins, intervals_read
+from rankeval_pd.lists.precision import difference_margins, intervals_read
 from rankeval_pd.lists.recall import precision_as
 from rankeval_pd.lists.regions import OF_MEANS, REGION_COLUMNS, Comparison
 from rankeval_pd.options import Capabilities, can, with_roles
@@ -45,7 +45,7 @@ from rankeval_pd.roles import (
     RankingRoles,
     RegionTest,
     Roles,
-    Target,
+    TargetOfPair,
 )
 from rankeval_pd.stats import AnyArray, BoolArray, FloatArray, IntArray, QueryMean
 
@@ -291,6 +291,7 @@ def _mean_of_lists(
 FEW = 20  # with at most this many list sizes, pairs near alpha get more swaps
 MORE = 64  # largest factor for the number of swaps
 _ONE_TEST = "test target of margin n_resamples n"
+_INTERVALS = {"both": "score, normal", "region": "score", "nbest": "normal"}
 #: options of compare that cannot stand together, and what to do instead
 _REFUSED = (
     ("average", "combine", "An average is over groups, and a combined test is of their sum."),
@@ -335,7 +336,7 @@ def compare(
     adjust_over: ListsAdjustOver = "all",
     n_resamples: int | None = None,
     level: float = 0.95,
-    target: Target = "region",
+    target: TargetOfPair = "both",
     combine: bool = False,
     average: decisions.Average | None = None,
     **roles: Unpack[RankingRoles],
@@ -372,7 +373,8 @@ def compare(
     level
     target
         What the interval covers. "region" treats thresholds as fixed, as in Evert (2004), and
-        "nbest" includes their variance.
+        "nbest" includes their variance. "both" uses the wider limit on each side, but keeps the
+        region's limit if only this limit agrees with p ≤ 1 - ``level``.
     combine : bool
         Whether to combine the groups in one exact Cochran-Mantel-Haenszel test for each n, with
         each group as a stratum.
@@ -408,15 +410,16 @@ def compare(
     Warns
     -----
     RankevalWarning
-        If lists vary far more than regions at fixed thresholds, or if ``tie_decides`` is True.
+        If ``tie_decides`` is True.
 
     Notes
     -----
     The two-sided p-value is twice the smaller tail probability. The interval is Miettinen and
-    Nurminen's with half a continuity correction, times n_only / n. For regions with fewer than 10
-    candidates, the limits for "nbest" are used if they are wider. Intervals include 0 if the test
-    is not significant. Adjusted intervals are Bonferroni's, those of Benjamini and Yekutieli (2005)
-    with "bh" and "by", or the bands of :func:`difference_band` with "max-t".
+    Nurminen's with half a continuity correction, times n_only / n. For "nbest", it is the
+    difference ± z standard errors. The limits of recall and lift also allow for the variance of
+    N+ (Fieller). Intervals include 0 if the test is not significant. Adjusted intervals are
+    Bonferroni's, those of Benjamini and Yekutieli (2005) with "bh" and "by", or the bands of
+    :func:`difference_band` with "max-t".
 
     References
     ----------
@@ -456,6 +459,7 @@ def compare(
         test=test or "fisher",
         ties=chosen.ties,
         target=target,
+        ci=_INTERVALS[target],
         alternative=alternative,
         alpha=alpha,
         level=level,
@@ -583,27 +587,13 @@ def _region_columns(
     if how.test == "cluster":
         columns |= cluster_contrasts(lists, n, alternative=how.alternative)
     else:
-        # the standard error for random thresholds, which regions need only if they are small or if
-        # a list splits a tie; other regions warn if their difference varies far more
         ranks, tp_only = (lists.a.ranks, lists.b.ranks), (tp_only_a, tp_only_b)
-        spread = stats.difference_spread(*ranks, lists.a.gold, lists.total, n, only, tp_only)
-        error = np.sqrt(spread.variance) / n
-        if how.target == "nbest":
-            columns["error"] = np.where(only > 0, error, 0.0)
-            columns["freedom"] = np.full(only.shape, np.inf)
-        else:
-            large = (only >= LEAST) & ~cut
-            columns["error_of_few"] = np.where((only > 0) & ~large, error, np.nan)
-            if (large & lists.exists).any():
-                size = only + 2.0
-                share_a, share_b = (tp_only_a + 1.0) / size, (tp_only_b + 1.0) / size
-                fixed = size * (share_a * (1.0 - share_a) + share_b * (1.0 - share_b))
-                errors.warn_of_thresholds(
-                    spread.variance / fixed,
-                    np.broadcast_to(n, only.shape),
-                    large & lists.exists,
-                    "difference of the n-best lists",
-                )
+        spread = stats.difference_spread(*ranks, lists.a.gold, lists.size, n, only, tp_only)
+        columns["error"] = np.where(only > 0, np.sqrt(spread.variance) / n, 0.0)
+        both = (only > 0) & (how.target == "both")
+        columns["error_of_lists"] = np.where(both, columns["error"], np.nan)
+        columns["freedom"] = np.full(only.shape, np.inf)
+        columns["edge_a"], columns["edge_b"] = spread.edge_a, spread.edge_b
     if how.swapped:
         names = ("p_value", "p_swaps", "drawn", "margin", *P_ENDS)
         compute = partial(_swaps_of_pair, lists, n, cut, how=how, drawing=drawing)

@@ -142,17 +142,13 @@ def list_spread(
 def list_weights(
     ranked: ListMembers, n: IntArray, _: tuple[int, ...], *, target: str, levels: Sequence[float]
 ) -> list[AnyArray]:
-    """Return a candidate's weight in the interval of each list, per level, and two more arrays.
+    """Return a candidate's weight in the interval of each list per level, and count clusters.
 
-    They are the variance of the list's precision divided by the variance for a fixed region, and
-    the number of clusters. ``n`` must ascend.
+    ``n`` must ascend.
     """
     spread, precision = list_spread(ranked, n, target)[1:]
     columns = [effective_size(n, precision, spread, level) / n for level in levels]
-    ratio = np.ones(n.shape)
-    if target == "region":
-        ratio = list_spread(ranked, n, "nbest")[1].variance / spread.variance
-    return [*columns, ratio, spread.n_groups]
+    return [*columns, spread.n_groups]
 
 
 def band(
@@ -195,9 +191,11 @@ class ListPair(NamedTuple):
         return cls(*lists.of(row), lists.draws_of(row), lists.whole, lists.clusters_of(row))
 
     @property
-    def total(self) -> int:
-        """Return the number of candidates, also if the data is a head."""
-        return whole_size(self.whole, self.gold.size)
+    def size(self) -> stats.Size:
+        """Return N and N+, also if the data is a head."""
+        if self.whole is not None:
+            return stats.Size(np.array(self.whole.total), np.array(self.whole.positive))
+        return stats.Size(np.array(self.gold.size), np.array(self.gold.sum()))
 
 
 def difference(pair: ListPair, n: IntArray) -> Difference:
@@ -208,7 +206,7 @@ def difference(pair: ListPair, n: IntArray) -> Difference:
     pooled precision in the regions.
     """
     assert pair.cluster is not None
-    ranks, gold, total = (pair.rank_a, pair.rank_b), pair.gold, np.array([pair.total])
+    ranks, gold, total = (pair.rank_a, pair.rank_b), pair.gold, np.array([pair.size.total])
     r = stats.nbest_regions(*ranks, gold, n)
     only = n - r.overlap
     pooled = (r.tp_a + r.tp_b - 2 * r.tp_overlap + 1.0) / (2.0 * only + 2.0)
@@ -347,18 +345,15 @@ def of_rows(
 
 
 def recall_sizes(
-    ranked: ListMembers, n: IntArray, level: float, *, fixed: bool
+    ranked: ListMembers, n: IntArray, level: float, target: str
 ) -> tuple[FloatArray, IntArray]:
     """Return the effective number of true positives for recall.
 
     The second return value is the number of clusters in the list. ``n`` must ascend.
     """
-    target = "nbest"
-    if fixed:
-        target = "region"
     totals, _ = ranked.totals(n, target)
     tp, positive = up_to_ranks(ranked.rank, ranked.gold)[n], float(ranked.gold.sum())
-    edge = totals.edges[0] * (not fixed)
+    edge = totals.edges[0] * (target == "nbest")
     recall: FloatArray = np.asarray((tp + 1.0) / (positive + 2.0), dtype=np.float64)
     found = stats.whole_spread(
         totals._replace(edges=(edge,)),
@@ -381,9 +376,7 @@ def set_weights(ranked: ListMembers, sets: stats.Sets, *, of_recall: bool) -> st
     if not of_recall:
         return sets._replace(weigh=lambda level: effective_size(n, precision, spread, level) / n)
     positive = max(sets.positive, 1)
-    return sets._replace(
-        weigh=lambda level: recall_sizes(ranked, n, level, fixed=True)[0] / positive
-    )
+    return sets._replace(weigh=lambda level: recall_sizes(ranked, n, level, "region")[0] / positive)
 
 
 def random_p(

@@ -10,12 +10,18 @@ from typing import Any, Unpack
 import numpy as np
 
 from rankeval_pd import decisions, doors, errors, stats
+from rankeval_pd.curves.area_differences import tests_of_pair
 from rankeval_pd.curves.areas import spread_of
 from rankeval_pd.decisions import UNCUT, RankOptions
 from rankeval_pd.doors import Answer, Candidates, Data
 from rankeval_pd.lists import groups
 from rankeval_pd.lists.comparison import FEW, MORE
-from rankeval_pd.lists.precision import difference_margins, warn_of_reversed
+from rankeval_pd.lists.precision import (
+    IntervalKind,
+    difference_margins,
+    limits_of_lists,
+    warn_of_reversed,
+)
 from rankeval_pd.lists.regions import check_means
 from rankeval_pd.options import Capabilities, can, with_roles
 from rankeval_pd.roles import (
@@ -119,13 +125,11 @@ def list_columns(task: RankingTask, lists: NBest) -> dict[str, AnyArray]:
         "exists": exists,
     }
     tp, n = np.where(exists, lists.tp, 0), np.where(exists, task.sizes, 1)
-    weight: dict[str, Any] = dict.fromkeys(task.levels, 1.0)
-    limits = stats.INTERVALS["clopper-pearson"]
+    kind = IntervalKind.of(
+        "clopper-pearson", task.how.level, target="nbest", clustered=clusters is not None
+    )
+    columns |= limits_of_lists(ranking, task.candidates, task.sizes, task.ties, kind, task.levels)
     if clusters is not None:
-        limits = stats.INTERVALS["wilson"]
-        weigh = partial(groups.list_weights, target="region", levels=[*task.levels.values()])
-        names = [*task.levels, "ratio"]
-        weight = groups.of_rows(weigh, ranking, clusters, task.sizes, exists, names)
         more, fewer = groups.random_tails(ranking, clusters, task.sizes, exists)
     else:
         counts, size = tp.astype(float), n.astype(float)
@@ -134,9 +138,6 @@ def list_columns(task: RankingTask, lists: NBest) -> dict[str, AnyArray]:
         tails = stats.tails
         more = np.exp(tails(np.floor(counts), total, positive, size).ge)
         fewer = np.exp(tails(np.floor(size - counts), total, total - positive, size).ge)
-    for ending, level in task.levels.items():
-        ends = limits(tp * weight[ending], n * weight[ending], level)
-        columns[f"ci_low{ending}"], columns[f"ci_high{ending}"] = ends
     tests = exists.shape[1] * task.sizes.size
     warn_of_reversed(decisions.beats_chance(fewer, tests, task.how)[exists])
     return {**columns, "better_than_chance": exists & decisions.beats_chance(more, tests, task.how)}
@@ -203,8 +204,7 @@ def _tests_of_pair(
         columns |= {name: contrast[name] for name in ("error", "freedom", "p_value")}
         of_clusters = columns["error"], columns["freedom"]
     else:
-        total = np.array(ranked.total)
-        spread = stats.difference_spread(*ranked[:3], total, n, only, (tp_a, tp_b))
+        spread = stats.difference_spread(*ranked[:3], ranked.size, n, only, (tp_a, tp_b))
         error = np.where(only > 0, np.sqrt(spread.variance) / n, 0.0)
         columns |= {"error": error, "freedom": freedom}
         if not how.swapped:
@@ -281,8 +281,7 @@ def area_tests(task: RankingTask) -> tuple[dict[str, AnyArray], dict[str, FloatA
         areas = early.influences(ranking)
         value, influence, drift = areas.value, areas.influence, areas.drift
         own = spread_of(areas, clusters, alone=True)
-        given = value, areas.corrected, own.error, own.least_freedom, own.positive
-        limits = partial(early.ap_limits, *given)
+        limits = partial(early.ap_limits, *early.precision_terms(areas, own))
         above = value > areas.chance
         by = spread_of(placed, clusters, warned=False, alone=True)
     for ending, level in task.levels.items():
@@ -301,11 +300,30 @@ def area_tests(task: RankingTask) -> tuple[dict[str, AnyArray], dict[str, FloatA
         cluster=candidates.cluster,
         drift=drift,
     )
+    _test_as_compared(tests, task)
     # in a random order, a positive ranks above a negative with probability 1/2
     p = early.p_of_half(placed.value, by)
     better = above & (placed.value > 0.5) & decisions.beats_chance(0.5 * p, value.shape[1], how)
     columns |= {"value": value, "better_than_chance": better}
     return {name: values[..., np.newaxis] for name, values in columns.items()}, tests
+
+
+def _test_as_compared(tests: dict[str, FloatArray], task: RankingTask) -> None:
+    """Test pairs that rank different candidates, or whose areas do not vary, as compare_area."""
+    present, measures = task.candidates.present, task.candidates.measures
+    kind, level = str(task.how.kind), task.how.level
+    a, b = stats.all_pairs(len(measures))
+    error = tests["error"][..., 0]
+    apart = (present != present[:, :1]).any(axis=(1, 2))[:, np.newaxis] | np.isinf(error)
+    for pair in np.flatnonzero(apart.any(axis=0)).tolist():
+        some, sides = apart[:, pair], (measures[a[pair]], measures[b[pair]])
+        rows, here = tests_of_pair(task.candidates, *sides, kind, level), (some, pair, 0)
+        rows["error"] = np.where(np.isinf(error[:, pair]), np.inf, rows["se"])
+        for name in ("difference", "error", "freedom", "p_value"):
+            tests[name][here] = rows[name][some]
+        for name in tests:
+            if name.startswith("p_family"):
+                tests[name][here] = np.minimum(1.0, a.size * tests["p_value"][here])
 
 
 # ---- Rank the measures, and find all measures tied for best
@@ -375,7 +393,7 @@ def measure_ranks(
     All true ranks lie within the limits with probability at least ``level``, because ``adjust``
     controls the family-wise error rate over the pairs. "bh" and "by" control only the false
     discovery rate, and None controls neither error rate. Intervals for n-best precision are
-    Clopper-Pearson intervals for the acceptance region. For areas, see :func:`area`. All intervals
+    those of :func:`nbest_precision`. For areas, see :func:`area`. All intervals
     are Bonferroni-adjusted for the number of measures, multiplied by the number of list sizes if
     ``adjust_over="group"``. The interval for the best measure therefore remains valid after
     selection. In simulations with twelve equally good measures, all ranks were within their limits

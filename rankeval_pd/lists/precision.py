@@ -65,7 +65,7 @@ def nbest_precision(
     *,
     ci: ProportionInterval = "clopper-pearson",
     level: float = 0.95,
-    target: Target = "region",
+    target: Target = "nbest",
     phi: float = 1.0,
     average: Average | None = None,
     **roles: Unpack[RankingRoles],
@@ -79,9 +79,10 @@ def nbest_precision(
     ci
     level
     target
-        The quantity that the interval covers. "region" treats the score of the n-th candidate as a
-        fixed threshold, as in Evert (2004). "nbest" includes the variance of this threshold, which
-        is many times larger for good rankings with n near the number of true positives.
+        The quantity that the interval covers. "nbest" means the precision of the best n / N of the
+        candidates, a list whose threshold varies between samples. "region" treats the score of the
+        n-th candidate as a fixed threshold, as in Evert (2004). For good rankings with n near the
+        number of true positives, its interval is far too narrow for the list.
     phi
     average
         Whether to return one row for all groups in ``by`` (Dataset: all batch dimensions) that
@@ -114,11 +115,14 @@ def nbest_precision(
     Warns
     -----
     RankevalWarning
-        If target="region" and the precision variance for a list of 10 or more candidates is over
-        1.6 times the variance for a fixed threshold, or if there are fewer than 10 ``groups``.
+        If there are fewer than 10 ``groups``.
 
     Notes
     -----
+    With "nbest", the size of the list is divided by the ratio of the two variances. If the list
+    contains at least 90% of the true positives, its precision also varies with N+, and ``ci_high``
+    is at least the precision times the upper limit of the prevalence, over the prevalence.
+
     With ``groups``, groups rather than individual candidates are assumed to be independent. The
     size of the region is divided by the overdispersion between groups, and the interval uses
     Student's t (Korn and Graubard). The effective size is not an integer, so Wilson's interval
@@ -143,15 +147,7 @@ def nbest_precision(
     clustered = chosen.groups is not None
     kind = IntervalKind.of(ci, level, phi=phi, target=target, clustered=clustered)
     sizes = doors.check_n(n)
-    passed = {
-        "average": average,
-        "ci": ci != "clopper-pearson" or None,
-        "groups": chosen.groups,
-        "n": isinstance(sizes, doors.Shares) or None,  # lists of different sizes in each group
-        "phi": kind.phi > 1.0 or None,
-        "target": target != "region" or None,
-    }
-    errors.refuse_combinations(passed, REFUSED)
+    refuse_options(sizes, kind, average, chosen)
     if average is not None:
         return averaged_lists(data, sizes, kind, average, roles, nbest_precision)
     return tabulate(
@@ -165,6 +161,21 @@ def nbest_precision(
         n=sizes,
         attrs={**kind._asdict(), "ties": chosen.ties},
     )
+
+
+def refuse_options(
+    sizes: doors.Sizes, kind: IntervalKind, average: str | None, chosen: Roles
+) -> None:
+    """Raise an error for options that cannot stand together."""
+    passed = {
+        "average": average,
+        "ci": kind.ci != "clopper-pearson" or None,
+        "groups": chosen.groups,
+        "n": isinstance(sizes, doors.Shares) or None,  # lists of different sizes in each group
+        "phi": kind.phi > 1.0 or None,
+        "target": kind.target != "nbest" or None,
+    }
+    errors.refuse_combinations(passed, REFUSED)
 
 
 def averaged_lists(
@@ -203,33 +214,50 @@ def _nbest_columns(
     if n is None:
         n = ranking.every
     columns = columns_of_lists(lists, n, size, pool, candidates.sign, ties)
-    exists, sizes = lists.exists, np.broadcast_to(n, lists.tp.shape)
     if pooled:  # averages use no intervals of individual lists, but N and N+ of each pool
         return {**columns, "total": pool.total, "drawn": pool.positive, "positive": size.positive}
-    best = stats.level_of_each(kind.level, candidates.n_measures)
-    weight: Any = 1.0
-    if candidates.cluster is not None:
-        weigh = partial(list_weights, target=kind.target, levels=(kind.level, best))
-        names = ("weight", "weight_of_best", "ratio")
-        spread = of_rows(weigh, ranking, candidates.cluster[:, np.newaxis], n, exists, names)
-        weight, of_best, ratio = (spread[name] for name in names)
-        columns["n_groups"] = spread["n_groups"]
-    else:
+    levels = {"": kind.level, "_best": stats.level_of_each(kind.level, candidates.n_measures)}
+    return columns | limits_of_lists(ranking, candidates, n, ties, kind, levels)
+
+
+def limits_of_lists(
+    ranking: Ranking,
+    candidates: Candidates,
+    n: IntArray,
+    ties: str,
+    kind: IntervalKind,
+    levels: Mapping[str, float],
+) -> dict[str, AnyArray]:
+    """Return the limits (group, measure, n) for precision at levels by column ending.
+
+    With clusters, ``n_groups`` counts the groups in each list.
+    """
+    lists, size, columns = ranking.nbest(n, ties), ranking.size, {}
+    sizes, exists = np.broadcast_to(n, lists.tp.shape), lists.exists
+    rates, (total, positive) = rates_of(lists.tp, n, size, size), (x[..., np.newaxis] for x in size)
+    distinct = [*dict.fromkeys(levels.values())]
+    weight: dict[Any, Any] = dict.fromkeys(distinct, 1.0)
+    if candidates.clusters is not None:
+        weigh = partial(list_weights, target=kind.target, levels=distinct)
+        weight = of_rows(weigh, ranking, candidates.clusters, n, exists, distinct)
+        columns["n_groups"] = weight["n_groups"]
+    elif kind.target == "nbest":
         variance = stats.nbest_spread(ranking.cumulated(ties), n, size.total)
+        weight = dict.fromkeys(distinct, variance.effective(sizes) / sizes)
+    limits = {}
+    for level in distinct:
+        own, weights = kind._replace(level=level), weight[level]
+        low, high = own.columns(lists.tp * weights, sizes * weights, exists).values()
         if kind.target == "nbest":
-            weight = variance.effective(sizes) / sizes
-        of_best, ratio = weight, variance.ratio
-    if kind.target == "region":
-        long = exists & (sizes >= LEAST)
-        errors.warn_of_thresholds(ratio, sizes, long, "precision of the n-best list")
-    interval, limits = INTERVALS[kind.ci], np.full((4, *exists.shape), np.nan)
-    tp, drawn = (lists.tp * weight)[exists], (sizes * weight)[exists]
-    limits[:2, exists] = limits[2:, exists] = interval(tp / kind.phi, drawn / kind.phi, kind.level)
-    if best != kind.level:
-        tp, drawn = (lists.tp * of_best)[exists], (sizes * of_best)[exists]
-        limits[2:, exists] = interval(tp / kind.phi, drawn / kind.phi, best)
-    ends = ("ci_low", "ci_high", "ci_low_best", "ci_high_best")
-    return columns | dict(zip(ends, limits, strict=True))
+            design: Any = 1.0
+            if candidates.clusters is not None:
+                design = weights
+            most = own.limits(positive * design, total * design)[1]
+            high = stats.at_least(high, rates["lift"] * most, rates["recall"])
+        limits[level] = low, high
+    for ending, level in levels.items():
+        columns[f"ci_low{ending}"], columns[f"ci_high{ending}"] = limits[level]
+    return columns
 
 
 def columns_of_lists(
@@ -266,8 +294,6 @@ def rates_of(
 
 
 # --------------------------------------------- Intervals for precision (Evert 2004, section 3.2)
-
-LEAST = 10  # the variance for shorter lists is unreliable
 
 
 class Interval(NamedTuple):
@@ -384,12 +410,11 @@ def warn_of_reversed(worse: BoolArray) -> None:
 
 
 @contextmanager
-def intervals_unread() -> Iterator[None]:
+def intervals_unread(unread: bool = True) -> Iterator[None]:
     """Run a function without computing unneeded intervals."""
-    token = _READ.set(False)
+    token = _READ.set(not unread)
     try:
-        with errors.hushed("target='region'"):
-            yield
+        yield
     finally:
         _READ.reset(token)
 
@@ -464,7 +489,7 @@ def precision_band(
     limits are a Clopper-Pearson interval for an effective list size that matches this variance, at
     a level that follows from the largest deviation over all n (sup-t with Gaussian multipliers for
     each candidate's influence). The band for recall uses the interval from :func:`nbest_recall` in
-    the same way. In simulations, coverage of 95% bands was at least 0.955
+    the same way. In simulations, coverage of 95% bands was at least 0.956
     (``tests/simulations/simultaneous.csv``). A draw costs O(number of list sizes) if n is None, and
     O(N) otherwise.
 
@@ -583,7 +608,12 @@ def _precision_limits(
     )
     within = 1.0 - 2.0 * float(special.ndtr(-bands.critical_value(largest, level)))
     size = spread.effective(rising)
-    low, high = INTERVALS["clopper-pearson"](size * share, size, within)
+    exact = partial(INTERVALS["clopper-pearson"], level=within)
+    low, high = exact(size * share, size)
+    positive = ranking.size.positive[row]
+    with silent_division():
+        most = share * total / positive * exact(positive, total)[1]
+        high = stats.at_least(high, most, tp[rising] / positive)
     return {"band_low": low[back], "band_high": high[back]}
 
 
@@ -600,8 +630,8 @@ def _warn_if_too_precise(precision: FloatArray) -> None:
     if (precision > _TOO_PRECISE).any():
         errors.warn(
             f"precision reaches {precision.max():.3g}, and above {_TOO_PRECISE:g} the coverage of"
-            " the band may be too low. Pass only larger values of n, or use the intervals at each"
-            " n with target='nbest'."
+            " the band may be too low. Pass only larger values of n, or use the intervals from"
+            " nbest_precision() at each n."
         )
 
 
@@ -618,10 +648,7 @@ def _recall_limits(
     """Return the band of recall for one ranking."""
     ranked, keys = labels_by_rank(ranking, candidates, row)
     rising, back = np.unique(n[there], return_inverse=True)
-    counts = np.concatenate([[0], np.cumsum(ranked)])
-    tp, edge = counts[rising], stats.edge_precision(counts, rising, np.array(ranked.size))
-    found = bands.sup_t(ranked, rising, edge, tp, keys, level, added=2, **drawing)
-    low, high = bands.exact_band(found, int(ranked.sum()))
+    low, high = bands.recall_band(ranked, rising, keys, level, **drawing)
     return {"band_low": low[back], "band_high": high[back]}
 
 
@@ -675,7 +702,7 @@ def difference_band(
     -----
     One measure is better at every n for which the band excludes 0. Each pair has a separate band,
     with the method of :func:`precision_band`. The two rankings use the same multipliers, so shared
-    candidates cancel out. In simulations, the coverage of 95% bands ranged from 0.961 to 0.980.
+    candidates cancel out. In simulations, the coverage of 95% bands ranged from 0.961 to 0.98.
     ``compare(adjust="max-t")`` tests a stricter null hypothesis and can give different results at a
     few list sizes.
 
@@ -767,7 +794,7 @@ def difference_margins(
     r = stats.nbest_regions(*ranks, gold, rising)
     only = rising - r.overlap
     tp_only = r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap
-    spread = stats.difference_spread(*ranks, gold, np.array(pair.total), rising, only, tp_only)
+    spread = stats.difference_spread(*ranks, gold, pair.size, rising, only, tp_only)
     differ = only > 0
     margins = np.zeros((len(levels), rising.size))
     if differ.any():

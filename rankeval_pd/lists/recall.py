@@ -11,13 +11,21 @@ import numpy as np
 from rankeval_pd import doors
 from rankeval_pd.decisions import GROUP, PAIR, Average, Rows
 from rankeval_pd.doors import Candidates, Data
-from rankeval_pd.errors import refuse_combinations, warn_of_thresholds
 from rankeval_pd.lists import precision
 from rankeval_pd.lists.groups import of_rows, recall_sizes
 from rankeval_pd.lists.precision import IntervalKind
 from rankeval_pd.options import Capabilities, can, with_roles
 from rankeval_pd.roles import ListSizes, ProportionInterval, RankingRoles, Roles, Target
-from rankeval_pd.stats import AnyArray, IntArray, Ranking, bands, edge_precision
+from rankeval_pd.stats import (
+    NEARLY,
+    AnyArray,
+    IntArray,
+    Ranking,
+    at_least,
+    bands,
+    edge_precision,
+    silent_division,
+)
 
 
 @Capabilities(
@@ -69,14 +77,15 @@ def nbest_recall(
     Warns
     -----
     RankevalWarning
-        If target="region" and the recall variance for a list of 10 or more candidates is over 1.6
-        times the variance for a fixed threshold.
+        If there are fewer than 10 ``groups``.
 
     Notes
     -----
     With "nbest", the interval uses an effective number of true positives (at most 2 N+) that
     matches the variance of the list's recall. For short lists, this variance is smaller than with a
-    fixed threshold; for good rankings with n near N+, it is larger. In simulations, the coverage of
+    fixed threshold; for good rankings with n near N+, it is larger. If at least 90% of the list are
+    true positives, the recall is nearly n / N+, and ``ci_high`` is at least the recall times the
+    prevalence, over the lower limit of the prevalence. In simulations, the coverage of
     95% intervals was 0.945 or more (``tests/simulations/recall.csv``).
 
     References
@@ -98,15 +107,8 @@ def nbest_recall(
     clustered = chosen.groups is not None
     kind = IntervalKind.of(ci, level, target=target, clustered=clustered)
     sizes = doors.check_n(n)
+    precision.refuse_options(sizes, kind, average, chosen)
     if average is not None:
-        passed = {
-            "average": average,
-            "ci": ci != "clopper-pearson" or None,
-            "groups": chosen.groups,
-            "n": isinstance(sizes, doors.Shares) or None,
-            "target": target != "nbest" or None,
-        }
-        refuse_combinations(passed, precision.REFUSED)
         return precision.averaged_lists(data, sizes, kind, average, roles, nbest_recall)
     return recall_of_lists(data, sizes, kind, precision.LIST_COLUMNS, roles)
 
@@ -156,7 +158,7 @@ def _recall_columns(
     exists, fixed = lists.exists & (positive > 0), kind.target == "region"
     if candidates.clusters is not None:
         of_clusters = of_rows(
-            lambda ranked, n, _: recall_sizes(ranked, n, kind.level, fixed=fixed),
+            lambda ranked, n, _: recall_sizes(ranked, n, kind.level, kind.target),
             ranking,
             candidates.clusters,
             n,
@@ -164,24 +166,25 @@ def _recall_columns(
         )
         size, columns["n_groups"] = of_clusters["value"], of_clusters["n_groups"]
     elif fixed:
-        sizes = np.broadcast_to(n, lists.tp.shape)
-        warn_of_thresholds(
-            spread.ratio, sizes, exists & (n >= precision.LEAST), "recall of the n-best list"
-        )
         size = np.broadcast_to(positive.astype(float), lists.tp.shape)
     else:
         size = spread.effective(positive)
     columns |= kind.columns(columns["recall"] * size, size, exists)
-    if of_lift:  # no lift exceeds one over the prevalence, here over its lower limit
-        of_pool = [x[..., np.newaxis] for x in ranking.retrieved]
-        weight = np.ones(exists.shape)
-        if candidates.clusters is not None:
-            weight = np.minimum(size / np.maximum(positive, 1), 1.0)
-        least = kind.limits(of_pool[1] * weight, of_pool[0] * weight)[0]
-        with np.errstate(divide="ignore", invalid="ignore"):
+    weight: Any = 1.0
+    if candidates.clusters is not None:
+        weight = np.minimum(size / np.maximum(positive, 1), 1.0)
+    with silent_division():
+        if not fixed:
+            least = kind.limits(positive * weight, total * weight)[0]
+            most = columns["recall"] * positive / total / least
+            columns["ci_high"] = at_least(columns["ci_high"], most, columns["precision"])
+        if of_lift:  # no lift exceeds one over the prevalence, here over its lower limit
+            of_pool = [x[..., np.newaxis] for x in ranking.retrieved]
+            least = kind.limits(of_pool[1] * weight, of_pool[0] * weight)[0]
             times = np.true_divide(positive * of_pool[0], n * of_pool[1])  # from recall to lift
             for name in ("ci_low", "ci_high"):
                 columns[name] = np.minimum(columns[name] * times, 1.0 / least)
+    if of_lift:
         precision.warn_of_reversed(columns["ci_high"][exists] < 1.0)
     return columns
 
@@ -189,7 +192,9 @@ def _recall_columns(
 def precision_as(table: Rows, candidates: Candidates, pairs: Sequence[doors.Pair], of: str) -> Rows:
     """Convert precision to recall or lift, using the factor ``times``.
 
-    ``most`` is the largest possible precision if a list contains all true positives.
+    ``most`` is the difference in precision at which recall differs by 1.
+    ``of_positives`` and ``shared`` are the variance of N+ and its covariance with n times the
+    difference, divided by N+ squared and by n N+.
     """
     if of == "lift" and candidates.ends:
         raise ValueError(
@@ -200,9 +205,21 @@ def precision_as(table: Rows, candidates: Candidates, pairs: Sequence[doors.Pair
     group = np.searchsorted(candidates.group, table[GROUP])
     pair, n = table[PAIR], table["n"]
     with_positives = np.where(positive > 0, positive, np.nan)[group, pair]
-    above = n if of == "recall" else total[group, pair]
+    above = n
+    if of == "lift":
+        above = total[group, pair]
     times = above / with_positives
+    share = with_positives / total[group, pair]
+    if "edge_a" in table:
+        table["of_positives"] = (1.0 - share) / with_positives
+        shared = []
+        for side in "ab":
+            value = table[f"precision_{side}"]
+            edge = np.where(value >= NEARLY, 1.0, table[f"edge_{side}"])
+            shared.append(value * (1.0 - share) - edge * (value - share))
+        table["shared"] = (shared[0] - shared[1]) / with_positives
     for side in "ab":
         table[f"{of}_{side}"] = table.pop(f"precision_{side}") * times
-    table["times"], table["most"] = times, np.minimum(1.0, positive[group, pair] / n)
+    # no recall exceeds 1, but n / N+ varies
+    table["times"], table["most"] = times, positive[group, pair] / n
     return table

@@ -94,7 +94,7 @@ def _region_of(
         raise ValueError(f"n={n!r}: pass the size of the lists as one whole number or fraction.")
     chosen = Roles.of(doors.only_pair(data, a, b, roles, one=True))
     chosen.check_ties()
-    refuse_taken(_ADDED, data.columns, "columns=")
+    refuse_taken(_ADDED, data.columns)
     groups = doors.read_frame(data, chosen)
     doors.check_not_above(sizes, groups.largest, groups.whole)
     parts = [_only_one_list(part, sizes, chosen.ties) for part in doors.stacks(groups)]
@@ -240,6 +240,7 @@ def check_means(data: Any, *, swapped: bool = False) -> None:
 def mean_columns(lists: PairRanks, n: IntArray, alternative: str) -> dict[str, AnyArray]:
     """Return the columns for a comparison of means over all tie orders."""
     names = [*REGION_COLUMNS[:3], *REGION_COLUMNS[5:], "size_a", "size_b", "error", "freedom"]
+    names += ["edge_a", "edge_b"]
     compute = partial(_means_of_pair, lists, n, alternative=alternative)
     columns = in_rows(lists.exists, names, compute)
     return {**columns, "cuts_tie": lists.cuts_tie(n)}
@@ -271,6 +272,8 @@ def _means_of_pair(
         "size_a": size_a,
         "size_b": size_b,
         "error": pair.error(),
+        "edge_a": pair.edges[0],
+        "edge_b": pair.edges[1],
         "freedom": np.inf,
         "p_value": pair.p(alternative),
     }
@@ -421,7 +424,7 @@ class Tied(NamedTuple):
     @classmethod
     def of(cls, score: FloatArray, rank: IntArray, most: int) -> Tied:
         """Return the candidates in tied blocks that begin within the first ``most`` ranks."""
-        order = ranking.inverse(rank)
+        order = ranking.inverse(rank - 1)
         start, end = ranking.block_edges(score[order])
         tied = np.flatnonzero((end - start > 1) & (start < most))
         return cls(rank, order[tied], start[tied])

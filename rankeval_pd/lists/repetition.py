@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -16,27 +16,29 @@ from rankeval_pd.doors import Data
 from rankeval_pd.errors import check_count, check_numbers, listed
 from rankeval_pd.options import Capabilities, with_options, with_roles_but
 from rankeval_pd.roles import Alternative, ProportionInterval, RankingRoles, Roles, as_names
-from rankeval_pd.stats import AnyArray, FloatArray, IntArray, failures, proportions
+from rankeval_pd.stats import AnyArray, FloatArray, IntArray, proportions
 
 # ---- Study precision in repeated samples (Evert 2004, section 4)
 
 COLUMNS = tuple(
     "measure threshold n_samples n_mean precision sd_expected sd_observed sd_ratio phi "
-    "phi_low phi_high p_dispersion ks_statistic p_ks ci_failures ci_failures_expected "
-    "p_coverage".split()
+    "phi_low phi_high icc icc_low icc_high p_dispersion ks_statistic p_ks ci_failures "
+    "ci_failures_expected p_coverage".split()
 )
 SAMPLE_COLUMNS = tuple("measure threshold n_accepted tp precision ci_low ci_high covered".split())
-_BOOTSTRAP = 999  # number of draws for the goodness-of-fit test
+_DRAWS = 9_999  # number of tables that are drawn for the tests of the model
+_UNLIKE = 3  # sizes differ more than this many times: phi depends on the mix of sizes
 
 
 @Capabilities(
     rankings="Would it happen again?",
-    short="measure n_samples n_mean precision sd_observed sd_expected phi p_dispersion",
-    details="threshold sd_ratio phi_low phi_high ks_statistic p_ks ci_failures"
+    short="measure n_samples n_mean precision sd_observed sd_expected phi icc p_dispersion",
+    details="threshold sd_ratio phi_low phi_high icc_low icc_high ks_statistic p_ks ci_failures"
     " ci_failures_expected p_coverage",
     layout="measure",
     pooled=True,
     quantity="precision",
+    test="pearson",
 )
 @with_roles_but("key", "label", "ties")
 def repetition(
@@ -72,21 +74,28 @@ def repetition(
 
         * ``n_samples``: samples with accepted candidates; ``n_mean``: average number of accepted
           candidates; ``precision``: precision of the pooled samples; ``sd_observed``,
-          ``sd_expected``: standard deviations of the precision across samples; ``phi``,
-          ``p_dispersion``: overdispersion (ratio of observed to binomial variance), and the
-          probability of at least this much variation under the model. Pass ``phi=`` to
-          :func:`nbest_precision`;
-        * with ``details=True``, ``threshold``; ``sd_ratio``; ``phi_low``, ``phi_high``;
+          ``sd_expected``: standard deviations of the precision, weighted by sample size; ``phi`` =
+          (sd_observed / sd_expected)²: overdispersion; ``icc``: correlation of labels in a sample;
+          ``p_dispersion``: probability of at least this much variation under the model;
+        * with ``details=True``, ``threshold``; ``sd_ratio``; limits for phi and icc;
           ``ks_statistic``, ``p_ks``: Kolmogorov distance from the model's normal distribution, and
           its p-value; ``ci_failures``: samples whose interval excludes the precision of all other
           samples; ``ci_failures_expected`` and ``p_coverage``: their expected number, and the exact
           probability of at least this many failures, if all samples had the same average precision.
 
+    Warns
+    -----
+    RankevalWarning
+        If sample sizes differ by a factor of more than three.
+
     Notes
     -----
-    The expected standard deviation is Eq. 4 with the harmonic mean of the sizes. phi is Pearson's
-    statistic divided by its degrees of freedom. p_ks comes from a parametric bootstrap with 999
-    draws. The Kolmogorov test has little power, so prefer p_dispersion. phi includes differences
+    p_dispersion belongs to Pearson's chi-squared test given the total of true positives, as in R's
+    ``chisq.test(simulate.p.value=TRUE)``: exact for up to 20,000 tables, otherwise from 9,999
+    draws, as are p_ks and the limits. The Kolmogorov test has little power.
+
+    phi belongs to these sample sizes. For n candidates, pass ``phi=1 + (n - 1) * icc`` to
+    :func:`nbest_precision`, with ``icc_high`` if n exceeds these sizes. phi includes differences
     between parts of one corpus (topic, author), so a test of phi = 1 requires samples drawn under
     the same conditions.
 
@@ -103,19 +112,20 @@ def repetition(
     ...     names=["sample", "candidate"],
     ... )
     >>> samples.rankeval(by="sample", measures="good").repetition(n=50)
-      measure  n_samples  n_mean  precision  sd_observed  sd_expected       phi  p_dispersion
-    0    good         40    50.0      0.472     0.065876     0.071231  0.811921      0.791708
+      measure  n_samples  n_mean  precision  ...  sd_expected       phi      icc  p_dispersion
+    0    good         40    50.0      0.472  ...       0.0706  0.811921 -0.00384        0.7933
     """
     samples = Samples.of(data, threshold, n, ci, level, roles)
-    total = len(samples.measures) * _BOOTSTRAP
-    with errors.progress_bar(total=total, what="testing the fit", unit="draws") as advance:
-        rows = []
-        for sizes, tp in zip(samples.sizes, samples.tp, strict=True):
-            rows.append(_study_row(sizes, tp, samples, advance))
+    each = [*zip(samples.sizes, samples.tp, strict=True)]
+    _warn_of_sizes(samples.sizes)
+    rows = [_study_row(sizes, tp, samples) for sizes, tp in each]
     columns = {name: np.array([row[name] for row in rows]) for name in COLUMNS[2:]}
     place = np.arange(len(rows))
     table = {GROUP: 0 * place, "measure": place, "threshold": samples.threshold, **columns}
-    return doors.above_door(samples.table(table, pd.DataFrame(index=[0]), COLUMNS), data)
+    found = samples.table(table, pd.DataFrame(index=[0]), COLUMNS)
+    if not all(proportions.are_few(*counts) for counts in each):
+        found.attrs |= {"n_resamples": _DRAWS, **Roles.of(roles).noted_seed}
+    return doors.above_door(found, data)
 
 
 @Capabilities(rankings="Would it happen again?", layout="row", quantity="precision")
@@ -190,7 +200,7 @@ class Samples(NamedTuple):
     tp: IntArray  #: accepted true positives: (measure, sample)
     ci: str
     level: float
-    seed: int  #: draws for the goodness-of-fit test
+    seed: int  #: draws for the tests of the model
 
     @classmethod
     def of(
@@ -289,9 +299,19 @@ def least_score(scores: FloatArray, most: int, n: int) -> float:
     return float(higher[-1])
 
 
-def _study_row(
-    sizes: IntArray, tp: IntArray, samples: Samples, advance: Callable[[int], object]
-) -> dict[str, Any]:
+def _warn_of_sizes(sizes: IntArray) -> None:
+    """Warn if a measure's samples differ so much in size that phi depends on their mix."""
+    least, most = np.where(sizes > 0, sizes, np.inf).min(axis=1), sizes.max(axis=1)
+    if (most > _UNLIKE * least).any():
+        worst = np.argmax(most / least)
+        errors.warn(
+            f"the samples contain {least[worst]:,.0f} to {most[worst]:,} accepted candidates, and"
+            " phi describes only this mix of sizes. For n candidates, pass"
+            " phi=1 + (n - 1) * icc_high, with icc_high from details=True."
+        )
+
+
+def _study_row(sizes: IntArray, tp: IntArray, samples: Samples) -> dict[str, Any]:
     """Return the columns for one measure from its sizes and true positives: (sample)."""
     some = sizes > 0
     n, t = sizes[some], tp[some]
@@ -299,17 +319,12 @@ def _study_row(
     row |= {"n_samples": int(n.size), "n_mean": sizes.mean(), "ci_failures": 0}
     if n.size < 2:
         return row
-    share, ci, level = t.sum() / n.sum(), samples.ci, samples.level
-    sd_expected, sd_observed = float(proportions.model_sd(share, n)), float((t / n).std(ddof=1))
-    phi = proportions.overdispersion(proportions.pearson(t, n), n.size - 1, level)
-    fit = proportions.goodness_of_fit(
-        t, n, n_resamples=_BOOTSTRAP, seed=samples.seed, advance=advance
+    share = t.sum() / n.sum()
+    observed = np.sqrt(np.average(np.square(t / n - share), weights=n) * n.size / (n.size - 1))
+    found = proportions.variation(
+        t, n, samples.ci, samples.level, n_resamples=_DRAWS, seed=samples.seed
     )
-    missed = int(np.count_nonzero(~samples.covered(n, t)[2]))
-    with stats.silent_division():
-        ratio = np.float64(sd_observed) / sd_expected
-    as_many = failures(n, t, missed, ci, level)
-    values = (share, sd_expected, sd_observed, ratio, *phi, *fit, missed, *as_many)
+    values = (share, proportions.model_sd(share, n), observed, np.sqrt(found.phi), *found)
     return row | dict(zip(COLUMNS[4:], values, strict=True))
 
 

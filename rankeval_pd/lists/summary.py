@@ -200,6 +200,8 @@ def _of_items(data: Data, baseline: Hashable, test: MeanTest, options: dict[str,
     level = options["level"]
     options["alpha"] = round(1.0 - level, 12)
     scores = below_door(system_ranks(data, test=test, **options))
+    if "rank" not in scores and baseline is None:
+        return above_door(scores, data)
     pairs = mean_test(test)(data, baseline=baseline, **options)
     groups: list[Any] = list(scores.columns[: list(scores.columns).index("system")])
     parts: list[Any] = [((), scores)]
@@ -219,7 +221,7 @@ def _of_items(data: Data, baseline: Hashable, test: MeanTest, options: dict[str,
     columns.append("ci_high_alone")
     attrs: dict[str, Any] = {str(k): v for k, v in pairs.attrs.items()}
     attrs |= {"level": level, "adjust": options["adjust"]}
-    attrs |= {name: scores.attrs[name] for name in ("ci", "intervals") if name in scores.attrs}
+    attrs |= {name: scores.attrs[name] for name in ("interval", "intervals")}
     result = table[[name for name in columns if name in table]]
     result.attrs.update(attrs)
     return above_door(result, data)

@@ -26,7 +26,7 @@ from rankeval_pd.plotting.look import (
     small,
     wide,
 )
-from rankeval_pd.words import INTERVALS, adjustment, percent_of
+from rankeval_pd.words import INTERVALS, TARGETS, adjustment, percent_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -84,7 +84,7 @@ def caption(ax: Any) -> str:
     >>> rankeval_pd.plotting.caption(df.rankeval.plot.precision([50, 100]))
     'Bars: 95% Clopper–Pearson confidence intervals, separately at each n. Gray line: random order.'
     """
-    first = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()[0]
+    first = np.asarray(ax, dtype=object).ravel()[0]
     drawn = [one for one in first.figure.axes if one.has_data()]
     return " ".join(dict.fromkeys(x for one in drawn for x in _CAPTIONS.get(one, ())))
 
@@ -237,9 +237,9 @@ class Canvas:
             kind += f" at n = {', '.join(map('{:,.0f}'.format, at))}"
         self.tell(f"Bars: {kind}{comma}{after}.")
 
-    def rule(self, y: float, name: str = "", **more: Any) -> None:
+    def rule(self, y: float, name: str = "") -> None:
         """Draw a horizontal reference line with a name at its end."""
-        self.ax.axhline(y, label=name or "_rule", **{**self.gray, **more})
+        self.ax.axhline(y, label=name or "_rule", **self.gray)
         if name:
             self.refer(name, y)
 
@@ -306,12 +306,12 @@ class Canvas:
             room = 0.05 * (high - low)
             self.limits("y", max(floor, min(bottom, low - room)), high + room)
 
-    def reserve_top(self, role: str = "note") -> None:
+    def reserve_top(self) -> None:
         """Keep existing and later titles above the text at the top of the axes."""
         top = self.ax.secondary_xaxis("top")
         top.set_xticks([])
         top.set_xticks([], minor=True)
-        top.set_xlabel(" ", fontsize=font(self.ax, role), labelpad=3)
+        top.set_xlabel(" ", fontsize=font(self.ax, "note"), labelpad=3)
         top.spines["top"].set_visible(False)
 
     def frame(self, xlabel: str | None = None, ylabel: str | None = None) -> None:
@@ -396,8 +396,8 @@ def interval_kind(attrs: Mapping[Any, Any], scope: str) -> str:
     words.append("confidence intervals")
     if attrs.get("average"):
         words.append("over queries")
-    elif attrs.get("target") == "nbest":
-        words.append("for the n-best list")
+    elif "target" in attrs:
+        words.append(TARGETS[attrs["target"]])
     if attrs.get("phi", 1.0) != 1.0:
         words.append(f"(overdispersion {attrs['phi']:.3g})")
     return f"{' '.join(filter(None, words))}, {scope}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -374,22 +375,21 @@ def _with_references(
     return curve, ideal, drawn_bands, lines, marks, areas
 
 
-def _plot_of_curve(space: Space) -> Callable[[Callable[..., None]], PublicPlot]:
-    """Make the plot of a kind of curve, which takes the arguments of :func:`_draw_curves`."""
+def _plot_of_curve(described: Callable[[], None]) -> PublicPlot:
+    """Make the plot of the kind of curve that a function names and describes."""
+    space: Any = described.__name__
     spec = CURVES[space]
-
-    def decorate(draw: Any) -> PublicPlot:
-        draw.__signature__ = inspect.signature(partial(_draw_curves, spec))
-        draw.__doc__ = as_written(draw.__doc__).replace("    **beside\n", _BESIDE)
-        needed = " ".join(["measure n", *shapes.SPACES[space]])
-        tables, size = partial(_with_references, space), _squarely if spec.square else None
-        return panels.plot_of(_CURVES[space], needed, tables=tables, size=size)(draw)
-
-    return decorate
+    draw = partial(_draw_curves, spec)
+    draw.__signature__ = inspect.signature(draw)  # type: ignore[attr-defined]
+    functools.update_wrapper(draw, described)
+    draw.__doc__ = as_written(described.__doc__).replace("    **beside\n", _BESIDE)
+    needed = " ".join(["measure n", *shapes.SPACES[space]])
+    tables, size = partial(_with_references, space), _squarely if spec.square else None
+    return panels.plot_of(_CURVES[space], needed, tables=tables, size=size)(draw)
 
 
-@_plot_of_curve("roc")
-def roc(*tables: Any, **options: Any) -> None:
+@_plot_of_curve
+def roc() -> None:
     """Draw ROC curves, optionally with chance bounds, crossovers and isolines.
 
     Parameters
@@ -413,11 +413,10 @@ def roc(*tables: Any, **options: Any) -> None:
     >>> df.rankeval.plot.roc(bands=0.01).get_xlabel()
     'false positive rate'
     """
-    _draw_curves(CURVES["roc"], *tables, **options)
 
 
-@_plot_of_curve("precision_recall")
-def precision_recall(*tables: Any, **options: Any) -> None:
+@_plot_of_curve
+def precision_recall() -> None:
     """Draw precision over recall.
 
     Parameters
@@ -439,11 +438,10 @@ def precision_recall(*tables: Any, **options: Any) -> None:
     >>> df.rankeval.plot.precision_recall().get_ylabel()
     'precision'
     """
-    _draw_curves(CURVES["precision_recall"], *tables, **options)
 
 
-@_plot_of_curve("det")
-def det(*tables: Any, **options: Any) -> None:
+@_plot_of_curve
+def det() -> None:
     """Draw detection error trade-off (DET) curves.
 
     Parameters
@@ -466,11 +464,10 @@ def det(*tables: Any, **options: Any) -> None:
     >>> df.rankeval.plot.det().get_xscale()
     'function'
     """
-    _draw_curves(CURVES["det"], *tables, **options)
 
 
-@_plot_of_curve("lift")
-def lift(*tables: Any, **options: Any) -> None:
+@_plot_of_curve
+def lift() -> None:
     """Draw lift against the fraction of candidates.
 
     Parameters
@@ -492,11 +489,10 @@ def lift(*tables: Any, **options: Any) -> None:
     >>> df.rankeval.plot.lift().get_ylabel()
     'lift (random order = 1)'
     """
-    _draw_curves(CURVES["lift"], *tables, **options)
 
 
-@_plot_of_curve("gain")
-def gain(*tables: Any, **options: Any) -> None:
+@_plot_of_curve
+def gain() -> None:
     """Draw recall against the fraction of candidates.
 
     Parameters
@@ -517,4 +513,3 @@ def gain(*tables: Any, **options: Any) -> None:
     >>> df.rankeval.plot.gain().get_ylabel()
     'share of positives found'
     """
-    _draw_curves(CURVES["gain"], *tables, **options)

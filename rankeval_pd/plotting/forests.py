@@ -55,7 +55,7 @@ from rankeval_pd.plotting.panels import (
 )
 from rankeval_pd.stats import WRITTEN
 from rankeval_pd.systems import tests
-from rankeval_pd.words import alpha_of, letter_sets, percent_of
+from rankeval_pd.words import alpha_of, first_of, letter_sets, percent_of
 
 # ---- A dot, an interval, numbers and tie bars in each row
 _ROW, _DENSE = 0.24, 0.155  # row height in inches: default, and for more than 24 rows
@@ -107,7 +107,7 @@ def draw_forest(
         ax.axvline(at, label="_rule", **canvas.gray)
         write(ax, name, (at, 1.0), (0, 2), xycoords=ABOVE, ha="center", color=out.note)
     value, low, high = rows[_ESTIMATES].to_numpy(dtype=float).T
-    known = np.isfinite(low) & np.isfinite(high)
+    known = np.isfinite(high - low)
     if known.any():
         shown = [c for c, k in zip(colors, known, strict=True) if k]
         ax.hlines(y[known], low[known], high[known], color=shown, linewidth=1.4, zorder=2)
@@ -229,7 +229,7 @@ def _values_and_limits(rows: pd.DataFrame, *, percent: bool) -> tuple[list[str],
         return texts, []
     ends = zip(low, high, strict=True)
     limits = [interval_text(a, b, digits) + unit for a, b in ends]
-    return texts, np.where(np.isfinite(low) & np.isfinite(high), limits, "–").tolist()
+    return texts, np.where(np.isfinite(high - low), limits, "–").tolist()
 
 
 def _lanes(letters: Sequence[str]) -> list[tuple[int, list[int]]]:
@@ -334,7 +334,7 @@ def measure_ranks(canvas: Canvas, table: pd.DataFrame) -> None:
 
 @plot_of(
     tests.system_ranks,
-    "system value ci_low ci_high rank_low rank_high",
+    "system value ci_low ci_high",
     forms=["items"],
     own="y",
     size=rows_high,
@@ -356,7 +356,7 @@ def system_ranks(canvas: Canvas, table: pd.DataFrame) -> None:
     >>> df.rankeval.plot.system_ranks().get_xlabel()
     'score'
     """
-    best = "rank" if "rank" in table else "rank_low"
+    best = first_of(table, ("rank", "rank_low", "system"))
     table = table.sort_values(best, kind="stable")
     _draw_ranks(canvas, table, "system", score_of(table.attrs), shares=False)
 
@@ -368,8 +368,11 @@ def _draw_ranks(
     attrs, header = table.attrs, "precision" if shares else "value"
     rows = pd.DataFrame({"name": table[name], "value": table["value"]})
     rows["low"], rows["high"] = table["ci_low"], table["ci_high"]
-    rows["accent"] = table.get("tied_for_best", table["rank_low"] == 1)
-    rows["rank"] = [_rank_text(*x) for x in table[["rank_low", "rank_high"]].to_numpy(dtype=float)]
+    rows["accent"], ranked = True, "rank_low" in table  # a single system has no rank
+    if ranked:
+        rows["accent"] = table.get("tied_for_best", table["rank_low"] == 1)
+        limits = table[["rank_low", "rank_high"]].to_numpy(dtype=float)
+        rows["rank"] = [_rank_text(*x) for x in limits]
     if "letters" in table:
         rows["letters"] = table["letters"]
     draw_forest(canvas, rows, label, header, attrs.get("level"), percent=shares)
@@ -377,6 +380,8 @@ def _draw_ranks(
     if attrs.get("intervals") == "simultaneous":
         scope = f"for all {name}s together"
     canvas.tell(f"Lines: {interval_kind(attrs, scope)}.")
+    if not ranked:
+        return
     how = pairs_kind(attrs, len(table) * (len(table) - 1) // 2)
     level = 1.0 - alpha_of(attrs)
     canvas.tell(f"Rank: {joined(f'{percent_of(level)} interval for the rank', how)}.")
@@ -385,7 +390,7 @@ def _draw_ranks(
 
 def _rank_text(low: float, high: float) -> str:
     """Format the limits of a rank, such as 2–4; return "" if they are not known."""
-    if not np.isfinite(low) & np.isfinite(high):
+    if not np.isfinite(high - low):
         return ""
     if low == high:
         return f"{low:.0f}"

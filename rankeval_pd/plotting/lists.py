@@ -48,7 +48,6 @@ from rankeval_pd.plotting.look import (
 from rankeval_pd.plotting.panels import (
     Levels,
     by_name,
-    curves_of,
     is_log,
     plot_of,
     positives_of,
@@ -76,28 +75,36 @@ _JOINT = "simultaneous confidence band, valid jointly at all n"
 _BELOW = 0.08  # fraction of the height below the baseline
 
 
-def _simultaneous_band(
+def _with_band(
     data: Data,
-    table: Any,
+    n: ListSizes = None,
     *,
     level: float = 0.95,
     simultaneous: bool = True,
     n_resamples: int = 1000,
     highlight: Any = None,
     **asked: Any,
-) -> Any:
-    """Return a simultaneous band for the precision of lists, if there is a single name."""
-    roles = roles_in(asked)
-    names = dict.fromkeys(np.asarray(table["measure"]).tolist())
-    count = len(Look(highlight=highlight).highlighted or names)
-    single = count == 1 and np.unique(table["n"]).size > SPARSE
-    if not simultaneous or not single or Roles.of(roles).ties not in CUTTING:
-        return None
-    with hushed():  # the caption contains the warning about a narrow band
-        return precision_band(data, shown(table), level=level, n_resamples=n_resamples, **roles)
+) -> tuple[Any, Any]:
+    """Return the precision of lists, and its simultaneous band if there is a single name."""
+    roles, band = roles_in(asked), None
+    with one_reading():
+        table: Any = nbest_precision(data, seen_of(data, n, roles), level=level, **asked)
+        names = dict.fromkeys(np.asarray(table["measure"]).tolist())
+        count = len(Look(highlight=highlight).highlighted or names)
+        single = count == 1 and np.unique(table["n"]).size > SPARSE
+        if simultaneous and single and Roles.of(roles).ties in CUTTING:
+            drawn: Any = {"level": level, "n_resamples": n_resamples, **roles}
+            with hushed():  # the caption contains the warning about a narrow band
+                band = precision_band(data, shown(table), **drawn)
+    return table, band
 
 
-@plot_of(nbest_precision, "measure n precision lift ci_low ci_high", added=_simultaneous_band)
+@plot_of(
+    nbest_precision,
+    "measure n precision lift ci_low ci_high",
+    tables=_with_band,
+    highlights=True,
+)
 def precision(
     canvas: Canvas,
     table: pd.DataFrame,
@@ -166,7 +173,6 @@ def precision(
         canvas.uncertainty(wide, "band_low", "band_high", kind)
     shade_blocks(canvas, table[table["measure"].isin([*rows])], "tied")
     priors = priors_of(table)
-    canvas.upwards()
     if priors:
         lowest = min(priors)
         canvas.start_at(lowest - _BELOW * (canvas.ax.dataLim.y1 - lowest), floor=-0.02)
@@ -179,7 +185,7 @@ def precision(
 
 
 def draw_lists(
-    canvas: Canvas, table: pd.DataFrame, log: bool | None = None
+    canvas: Canvas, table: pd.DataFrame, log: bool | None
 ) -> dict[Hashable, pd.DataFrame]:
     """Draw the curve of each measure, and return the rows with x positions."""
     rows = by_name(table)
@@ -238,7 +244,7 @@ def _with_curves(
     with one_reading():
         if finite:
             within = n = seen_of(data, n, roles)
-        table = curves_of(data, within, **roles)
+        table = nbest_precision(data, within, **roles)
         bound = bound_of(data, p, n, population=population, pool=pool, **roles)
         levels = [x for x in dict.fromkeys(np.asarray(bound["p"]).tolist()) if x < 1.0]
         if simultaneous and finite and levels:
@@ -321,7 +327,6 @@ def random_bound(
             said += "; the hairline is the bound for a single n"
         canvas.tell(f"{said}.")
     if np.isfinite(prior):
-        canvas.upwards()
         canvas.start_at(prior - _BELOW * (ax.dataLim.y1 - prior))
         canvas.rule(prior, canvas.random(prior))
     if precision is None and bound["n"].max() > bound["n"].min():
@@ -461,10 +466,10 @@ def _with_simultaneous(
         pairs = 1
     elif a is not None:
         pairs = max(count - 1, 1)
-    unread = hushed("target='region'") if pairs == 1 else intervals_unread()
     together = None
     joined = asked.get("combine") or asked.get("average") is not None  # one test without draws
-    with one_reading(), unread, hushed("ties='shared'"):  # the plot shades these list sizes instead
+    # the plot shades the list sizes at which the order of ties decides
+    with one_reading(), intervals_unread(pairs > 1), hushed("ties='shared'"):
         sizes, draws = seen_of(data, n, roles), n_resamples
         if draws is None and not joined:  # fast, but enough for the level
             affordable = int(_BUDGET / max(size_of(data) * pairs, 1))

@@ -56,10 +56,6 @@ class Names(Artist):
         self.set_zorder(5)
         ax.add_artist(self)
 
-    def get_tightbbox(self, renderer: Any = None) -> Bbox:
-        """Return the extent of the names, for layouts."""
-        return self.get_window_extent(renderer)
-
 
 class EndLabels(Names):
     """Names next to the panel, level with the line ends but without overlap."""

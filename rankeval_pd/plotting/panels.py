@@ -19,19 +19,15 @@ from rankeval_pd.doors import frame_of, read_frame
 from rankeval_pd.errors import (
     argument_check,
     held,
-    hushed,
     no_table,
     unknown_keyword,
 )
 from rankeval_pd.errors import shown as shown_text
-from rankeval_pd.lists.precision import nbest_precision
 from rankeval_pd.options import (
     FILLED,
-    LONG_ROLES,
     Capabilities,
     as_written,
     in_wide_form,
-    one_reading,
     settings,
     with_meanings,
 )
@@ -229,7 +225,7 @@ def given_axes(ax: Any) -> np.ndarray[Any, Any]:
     """Return the given Axes as an array."""
     from matplotlib.axes import Axes
 
-    given = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
+    given = np.asarray(ax, dtype=object).ravel()
     for one in given:
         if not isinstance(one, Axes):
             raise TypeError(
@@ -320,6 +316,7 @@ def end(canvases: Sequence[Canvas], look: Look_of_look, *, ours: bool) -> None:
 
 Drawable = pd.DataFrame | xr.Dataset
 Levels = float | Sequence[float]
+_Beside: Any = Drawable | list | tuple | None  # what can be drawn beside a table
 
 
 class Look(TypedDict, total=False):
@@ -432,9 +429,7 @@ class Plot:
     needed: str  #: the columns of the method's table
     #: makes the table and those beside it from data, if there are some; its keywords are options
     tables: Callable[..., Any] | None = None
-    #: makes a table beside that of the method, which then gets the visible list sizes by default;
-    #: takes the data, the method's table, and keywords, which are options
-    added: Callable[..., Any] | None = None
+    highlights: bool = False  #: whether ``tables`` takes the highlighted names
     also: Callable[..., Any] | None = None  #: a second method whose options ``tables`` takes
     prepared: Callable[[Any], pd.DataFrame] | None = None  #: changes the table before it is drawn
     made_by: str = ""  #: another function that makes the table
@@ -473,11 +468,10 @@ class Plot:
             for name, p in inspect.signature(self.also).parameters.items():
                 if p.kind is p.KEYWORD_ONLY:
                     asked.setdefault(name, p)
-        for function in filter(None, (self.tables, self.added)):
-            for name, p in inspect.signature(function).parameters.items():
+        if self.tables is not None:
+            for name, p in inspect.signature(self.tables).parameters.items():
                 if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) and name not in LOOK:
                     asked[name] = p
-        asked.pop("table", None)
         return asked
 
     def signature(self) -> inspect.Signature:
@@ -523,7 +517,9 @@ class Plot:
     def of_table(self, table: Any, beside: Sequence[Any], options: Mapping[str, Any]) -> Any:
         """Draw a table of the method; refuse arguments that would make another table."""
         named = dict(zip(self.asked, [table, *beside], strict=False))
-        given = {name: x for name, x in named.items() if name != "data" and not _stands_beside(x)}
+        given = {
+            name: x for name, x in named.items() if name != "data" and not isinstance(x, _Beside)
+        }
         known = {*self.options, *LOOK, *self.beside}
         given |= {name: x for name, x in options.items() if name not in known}
         for name, value in given.items():
@@ -546,18 +542,9 @@ class Plot:
                 f" of {self.maker}, or omit it."
             )
         ax, look, asked = looks(options)
-        if self.added is not None:
+        if self.highlights:
             asked["highlight"] = look.highlight
         return ax, replace(look, order=measures_of(data, asked)), asked
-
-    def for_method(
-        self, data: Any, args: Sequence[Any], asked: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        """Return the keywords for the method without those of ``added``, at visible list sizes."""
-        takes = [*inspect.signature(self.method).parameters][1:]
-        given = {**dict(zip(takes, args, strict=False)), **asked}
-        given["n"] = seen_of(data, given.get("n"), asked)
-        return {name: given[name] for name in takes if name in given}
 
     def panels(
         self, tables: Sequence[Any], options: Mapping[str, Any], ax: Any, look: Look_of_look
@@ -612,11 +599,6 @@ class Plot:
         return panels
 
 
-def _stands_beside(given: Any) -> bool:
-    """Return whether an argument is a table to draw beside a table, or several."""
-    return given is None or isinstance(given, Drawable | list | tuple)
-
-
 def plot_of(
     method: Callable[..., Any],
     needed: str,
@@ -640,8 +622,7 @@ def plot_of(
         ) -> Any:
             choices = settings(details, progress)
             check_data(args, options)
-            if not LONG_ROLES.isdisjoint(options):
-                args, options = in_wide_form(args, options)
+            args, options = in_wide_form(args, options)
             data, *others = args or [options.pop("data")]
             if plot.prepared is not None:
                 data = plot.prepared(data)
@@ -657,12 +638,7 @@ def plot_of(
                     return plot.of_table(data, others, options)
                 ax, look, asked = plot.parted(data, options)
                 own = {name: asked.pop(name) for name in plot.options if name in asked}
-                if plot.added is None:
-                    tables = (plot.tables or plot.method)(data, *others, **asked)
-                else:
-                    with one_reading():
-                        table = plot.method(data, **plot.for_method(data, others, asked))
-                        tables = (table, plot.added(data, table, **asked))
+                tables = (plot.tables or plot.method)(data, *others, **asked)
                 if not isinstance(tables, tuple):
                     tables = (tables,)
                 return plot.panels(tables, own, ax, look)
@@ -700,12 +676,6 @@ def seen_of(data: Drawable, n: Any, roles: Mapping[str, Any]) -> Any:
     groups = read_frame(frame, Roles.of(named))
     sizes = np.unique(groups.tally(groups.columns["present"]))
     return seen(sizes[sizes > 0].tolist())
-
-
-def curves_of(data: Any, n: Any, **roles: Any) -> Any:
-    """Return the precision of n-best lists, without the warning about intervals not drawn."""
-    with hushed("target='region'"):
-        return nbest_precision(data, n, **roles)
 
 
 def roles_in(asked: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd.doors import Data, as_items, each_metric, frame_of, item_roles, read_items
-from rankeval_pd.errors import listed, unknown_name
+from rankeval_pd.errors import hushed, listed, unknown_name
 from rankeval_pd.lists.comparison import compare
 from rankeval_pd.options import with_roles
 from rankeval_pd.plotting import forests
@@ -296,7 +296,16 @@ _FEWEST_DRAWS = 1e5  # largest confidence shown: one contradiction in this numbe
 def _with_thresholds(method: Any, data: Data, *args: Any, **options: Any) -> tuple[Any, Any]:
     """Return the gains, and the smallest gains that are worth reporting."""
     table = method(data, *args, **options)
-    return table, gain_threshold(table)
+    with hushed("the window contains"):
+        return table, gain_threshold(table)
+
+
+def _interval_words(thresholds: pd.DataFrame, scope: str) -> str:
+    """Describe the intervals of thresholds, and those that have no upper limit."""
+    kind = interval_kind(thresholds.attrs, scope)
+    if np.isinf(thresholds["threshold_high"]).any():
+        kind += "; a threshold without an upper limit tends to be too low"
+    return kind
 
 
 @plot_of(
@@ -337,7 +346,7 @@ def confidence(
     least = 1.0 / _FEWEST_DRAWS
     if draws and not exact:
         least = 1.0 / (draws + 1.0)
-    positive = table["gain"][table["gain"] > 0]
+    positive, lost = table["gain"][table["gain"] > 0], (table["gain"] <= 0).any()
     lowest = 0.5 * float(positive.min()) if len(positive) else 1e-3
     p = 1.0 - table["confidence"].astype(float)
     table = table.assign(
@@ -364,7 +373,7 @@ def confidence(
     if not len(positive):
         canvas.limits("x", 0.001, 1.0)
     else:
-        left = lowest * 1.5 if not (table["gain"] <= 0).any() else lowest
+        left = lowest if lost else lowest * 1.5
         canvas.limits("x", left, 1.3 * float(positive.max()))
     heights = table["y"].to_numpy(dtype=float)
     bottom, top = np.nanmin(heights, initial=0.15), np.nanmax(heights, initial=1.6)
@@ -397,7 +406,7 @@ def confidence(
             end = threshold, 0.04 + 0.03 * len(known)
             write(ax, text, end, moved, xycoords=ABOVE, va="bottom", ha=ha, color=shade)
         if len(known):
-            kind = interval_kind(thresholds.attrs, "separately for each threshold")
+            kind = _interval_words(known, "separately for each threshold")
             canvas.tell(f"Vertical lines: gains worth reporting. Bars at the bottom: {kind}.")
     texts = [percent_of(c) for c in _LEVELS]
     set_chosen_ticks(ax.yaxis, [-np.log10(1.0 - c) for c in _LEVELS], texts)
@@ -414,7 +423,7 @@ def confidence(
         if exact:
             limit = f"p ≤ {least:.2g}"
         canvas.tell(f"Triangles: {limit}.")
-    if (table["gain"] <= 0).any():
+    if lost:
         canvas.tell("Gains of 0 or below are drawn at the left edge.")
     canvas.meet = True
     canvas.finish(xlabel=forests.gain_of(table.attrs), ylabel="confidence (1 − p, one-sided)")
@@ -499,7 +508,7 @@ def gain_by_size(
             )
             canvas.limits("y", high=high)
         if len(lines):
-            kind = interval_kind(thresholds.attrs, "separately for each size")
+            kind = _interval_words(lines, "separately for each size")
             canvas.tell(
                 f"Line: gains worth reporting, with {kind}.",
                 "Thin gray line: a square-root law through the value for the largest size.",
@@ -510,11 +519,11 @@ def gain_by_size(
             canvas.tell("Triangles: the interval extends above the panel.")
         if len(without):
             named = ", ".join(f"{size:,}" for size in sorted(without["size"].unique()))
-            canvas.tell(f"There is no threshold at {named} items because no pair is near p = 0.05.")
+            canvas.tell(f"There is no threshold at {named} items because no p is near 0.05.")
     sizes = sorted(table["size"].unique())
     order = [*sizes[:1], *sizes[-1:], *sizes[1:-1]]
     set_chosen_ticks(ax.xaxis, order, [f"{size:,}" for size in order])
-    set_ticks(ax.yaxis, plainly, 5.0)
+    canvas.upwards(plainly, 5.0)
     canvas.finish(xlabel="test items", ylabel=forests.gain_of(table.attrs))
 
 
@@ -716,7 +725,7 @@ def paired_differences(
         low, high, gain = (float(row[c]) for c in ("ci_low", "ci_high", "gain"))
         at = gains.size * 1.035
         ends = np.clip([low, high], -1.08 * height, 1.08 * height)
-        if np.isfinite(low) & np.isfinite(high):
+        if np.isfinite(high - low):
             ax.vlines(at, *ends, color=ink.fg, linewidth=1.4, clip_on=False, label="_interval")
         canvas.dots([at], [gain], ink.fg, markersize=5, clip_on=False, label="_gain")
         digits = digits_for(high - low) if np.isfinite(high - low) else 3
@@ -764,7 +773,7 @@ def paired_differences(
         ax.text(*corner, f"{short} better: {count:,}", fontsize=size, color=color, **place)
     equal = np.count_nonzero(gains == 0)
     set_ticks(ax.xaxis, compact, 5.0)
-    set_ticks(ax.yaxis, plainly, 5.0)
+    canvas.upwards(plainly, 5.0)
     label = f"{unit}, sorted by gain"
     if equal:
         label += f" ({equal:,} equal)"
@@ -872,7 +881,7 @@ def queries(canvas: Canvas, table: pd.DataFrame) -> None:
         canvas.tell(f"Dots: {unit}. Above the diagonal, {first} is higher.")
     _name_farthest(canvas, rows["item"].astype(str).to_list(), x, y)
     set_ticks(ax.xaxis, plainly, 5.0)
-    set_ticks(ax.yaxis, plainly, 5.0)
+    canvas.upwards(plainly, 5.0)
     room = 0.5 * min(panel_size(ax))
     first, second = (cut_text(text, font(ax, "label"), room) for text in (first, second))
     canvas.frame(xlabel=f"{metric} of {second}", ylabel=f"{metric} of {first}")

@@ -15,7 +15,7 @@ import pandas as pd
 
 from rankeval_pd import doors, tables
 from rankeval_pd.decisions import family_of
-from rankeval_pd.doors import Data, QueryOptions
+from rankeval_pd.doors import METRIC, Data, QueryOptions
 from rankeval_pd.errors import (
     check_choice,
     check_flag,
@@ -29,6 +29,7 @@ from rankeval_pd.roles import FamilyAdjustment, MeanTest, QueryRoles
 from rankeval_pd.stats import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.queries import (
     EXPECTED_METRICS,
+    METRIC_ALIASES,
     QUERY_METRICS,
     Judgments,
     MetricRequest,
@@ -36,34 +37,17 @@ from rankeval_pd.stats.queries import (
     gains,
     judged_share,
     judgments,
+    named_parts,
     retrieve,
 )
 from rankeval_pd.systems.tests import adjustment_of, mean_test, system_ranks
 
 # ---- Parse metric names from ir_measures, trec_eval and recommender systems
 
-_METRIC_ALIASES = {
-    "map": "AP",
-    "averageprecision": "AP",
-    "rprecision": "Rprec",
-    "mrr": "RR",
-    "reciprank": "RR",
-    "precision": "P",
-    "recall": "R",
-    "hitrate": "Success",
-    "hits": "Success",
-    "mapcut": "AP",
-    "iprecatrecall": "IPrec",
-    "ndcgcut": "nDCG",
-    **{name.lower(): name for name in QUERY_METRICS},
-}
-"""Metric names in lowercase without underscores or hyphens."""
 _WITH_CUTOFF = ("P", "R", "Success", "F1")
 _NO_CUTOFF = ("Rprec", "Bpref")
 # metrics with binary relevance; the option "rel" sets the lowest positive grade
 _BINARY = tuple(name for name in QUERY_METRICS if name not in ("nDCG", "DCG", "ERR", "Judged"))
-# name, (options), and a cutoff such as @10, or _10 in trec_eval
-_METRIC_PATTERN = re.compile(r"([A-Za-z][\w-]*?)(?:\((.*)\))?(?:[@_]([\d.]+))?")
 
 
 def parse_metrics(metrics: Any, min_grade: float) -> list[MetricRequest]:
@@ -77,14 +61,10 @@ def parse_metrics(metrics: Any, min_grade: float) -> list[MetricRequest]:
 
 
 def _parse_metric(text: str, min_grade: float) -> MetricRequest:
-    parts = _METRIC_PATTERN.fullmatch(text.strip())
-    name, options, at = text, None, None
-    if parts:
-        name, options, at = parts.groups()
-    name = _METRIC_ALIASES.get(name.replace("_", "").replace("-", "").lower(), name)
-    if parts is None or name not in QUERY_METRICS:
-        near = difflib.get_close_matches(name.lower(), _METRIC_ALIASES, n=1, cutoff=0.3)
-        hint = "".join(f" Did you mean {_METRIC_ALIASES[x]!r}?" for x in near)
+    name, options, at = named_parts(text)
+    if name not in QUERY_METRICS:
+        near = difflib.get_close_matches(name.lower(), METRIC_ALIASES, n=1, cutoff=0.3)
+        hint = "".join(f" Did you mean {METRIC_ALIASES[x]!r}?" for x in near)
         raise ValueError(
             f"metrics: {text!r} is not one of {listed(QUERY_METRICS, most=20)}, with @k for a"
             f" cutoff, as in 'nDCG@10'.{_GONE.get(name.lower(), hint)}"
@@ -493,7 +473,6 @@ def wide_form(values: QueryValues, undefined: str) -> pd.DataFrame:
 
 _EQUAL = 1e-12  # smaller differences within a query count as ties
 OverMetrics = Literal["metrics", "all"]
-_METRIC = "_metric"  # the label of the metric in the query index
 _RANKED = "value ci_low ci_high rank_low rank_high tied_for_best letters ci_low_alone ci_high_alone"
 GAINS = {
     "difference": "gain",
@@ -545,9 +524,11 @@ def query_summary(
     if baseline is not None and baseline not in table.columns.unique(level=1):
         raise unknown_name("baseline", baseline, table.columns.unique(level=1))
     adjusted = adjustment_of(test, adjust)
+    if len(table.columns.unique(level=1)) == 1:  # there is nothing to test
+        adjusted = None
     check_choice("adjust_over", adjust_over, get_args(OverMetrics))
     options: dict[str, Any] = {
-        "by": _METRIC,
+        "by": METRIC,
         "n_resamples": n_resamples,
         "adjust": adjusted,
         "adjust_over": {"metrics": "group", "all": "all"}[adjust_over],
@@ -634,7 +615,7 @@ def _of_metrics(
     """Convert the wide form to one row per metric and measure."""
     metrics, measures = (table.columns.unique(level=k).tolist() for k in (0, 1))
     parts = {m: pd.DataFrame(table[m])[measures] for m in metrics}
-    items = pd.concat(parts, names=[_METRIC])
+    items = pd.concat(parts, names=[METRIC])
     keys = pd.MultiIndex.from_product([metrics, measures])
     named: Any = {**options, "measures": measures}  # the names of the measures are known
     ranks = system_ranks(items, test=test, **named)
@@ -645,23 +626,17 @@ def _of_metrics(
         columns |= _of_query_systems(tested, "system_a", keys, GAINS)
         # the queries above, equal to or below the baseline; the baseline's own counts are NaN
         own = {m: part.sub(part[baseline], axis=0) for m, part in parts.items()}
-        over, itself = pd.concat(own, names=[_METRIC]), keys.get_level_values(1) == baseline
+        over, itself = pd.concat(own, names=[METRIC]), keys.get_level_values(1) == baseline
         counted = {"wins": over > _EQUAL, "ties": over.abs() <= _EQUAL, "losses": over < -_EQUAL}
         for name, there in counted.items():
-            total = there.groupby(level=_METRIC, sort=False).sum().to_numpy(dtype=float)
+            total = there.groupby(level=METRIC, sort=False).sum().to_numpy(dtype=float)
             columns[name] = np.where(itself, np.nan, total.ravel())
     kept = [x for x in _COLUMNS.split() if baseline is None or x != "letters"]
+    if len(measures) == 1:
+        kept = [x for x in kept if x in columns]
     if options["adjust"] is None:
         kept = [x for x in kept if x not in _ADJUSTED]
     rows = {name: columns.get(name, np.full(len(keys), np.nan)) for name in kept}
-    gains = [one.label for one in parse_metrics(metrics, 1.0) if one.metric == "DCG"]
-    most = np.where(keys.get_level_values(0).isin(gains), np.inf, 1.0)
-    for name in (x for x in kept if "_low" in x or "_high" in x):
-        if not name.startswith("rank"):  # all metrics except discounted gain are between 0 and 1
-            least = -most
-            if name.startswith("ci"):
-                least = np.zeros(len(keys))
-            rows[name] = np.clip(rows[name], least, most)
     names = {"measure": keys.get_level_values(1), "metric": keys.get_level_values(0)}
     result = pd.DataFrame({**names, **rows})
     result.attrs = {name: tested.attrs[name] for name in _NOTED if name in tested.attrs}
@@ -674,7 +649,9 @@ def _of_metrics(
         if options["adjust_over"] == "all" and len(metrics) > 1:
             scope = f"all {len(metrics)} metrics"
         family = f"{family_of(count, baseline)} for {scope}"
-    result.attrs |= {"intervals": "simultaneous", "family": family}
+    for name in ("interval", "intervals"):
+        result.attrs[name] = ranks.attrs.get(name)
+    result.attrs["family"] = family
     return result
 
 
@@ -682,5 +659,5 @@ def _of_query_systems(
     table: pd.DataFrame, role: str, keys: pd.MultiIndex, names: Mapping[str, str]
 ) -> dict[str, AnyArray]:
     """Return columns by metric and name; missing rows are NaN."""
-    rows = table.set_index(pd.MultiIndex.from_arrays([table[_METRIC], table[role]])).reindex(keys)
+    rows = table.set_index(pd.MultiIndex.from_arrays([table[METRIC], table[role]])).reindex(keys)
     return {name: rows[own].to_numpy() for name, own in names.items() if own in rows}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, silent_division
 from rankeval_pd.stats.areas import Outline, RankingOutline
-from rankeval_pd.stats.bands import CurveLists, critical_value, draws_needed
+from rankeval_pd.stats.bands import CurveLists, at_least, critical_value, draws_needed
 from rankeval_pd.stats.clusters import (
     ADDED,
     ClusterSpread,
@@ -31,12 +31,13 @@ from rankeval_pd.stats.differences import (
     corrected_score,
     correlated_limits,
     interval_p,
+    limits_over,
     margin_name,
     one_or_two_sided,
+    paired_limits,
     regions_margin_p,
     set_difference,
     set_tails,
-    tango_limits,
 )
 from rankeval_pd.stats.distributions import (
     Finite,
@@ -75,7 +76,6 @@ from rankeval_pd.stats.proportions import (
     agree_with_test,
     alike_share,
     clopper_pearson,
-    failures,
     p_of_t,
     quantile_of,
     reaching,
@@ -83,6 +83,7 @@ from rankeval_pd.stats.proportions import (
 )
 from rankeval_pd.stats.random_model import bound
 from rankeval_pd.stats.ranking import (
+    NEARLY,
     Accepted,
     AcceptedRegions,
     Keys,
@@ -107,10 +108,8 @@ from rankeval_pd.stats.ranks import (
     Sets,
     SystemScores,
     all_pairs,
-    drawn_scores,
-    draws_for_ranks,
+    scores_with_limits,
     signed_rank_tests,
-    t_scores,
     t_tests,
     with_one,
 )

@@ -48,12 +48,14 @@ class Influence(NamedTuple):
     gold: BoolArray
     present: BoolArray
     chance: Any = None  #: the value averaged over all permutations of the labels
-    #: for average precision, the mean of (tp - 1) / (n - 1), unbiased given n for Poisson counts
+    #: for average precision, the mean of (tp - 1) / (n - 1), unbiased given n for Poisson counts,
+    #: with 0 at rank 1
     corrected: Any = None
     #: its change per unit of the logit of the prevalence, which varies if clusters are resampled
     drift: Any = None
     untied: Any = 1.0  #: factor by which ties reduce the variance of an area of one half
     better: FloatArray | None = None  #: (2, ...): positives and negatives of the better of 2 scores
+    least: Any = 0.0  #: for average precision, the smallest possible value in the population
 
 
 def placements(ranking: Ranking) -> Influence:
@@ -77,11 +79,9 @@ def placements(ranking: Ranking) -> Influence:
         cubes = np.where(at.true, (size**3 - size) / (last - first), 0.0).sum(axis=-1)
         untied = 1.0 - cubes / (at.total[..., 0] ** 3.0 - at.total[..., 0])
     # two blocks, both with positives: the first block ends where the last one begins
-    two = np.where(at.true, at.start, -1).max(axis=-1, initial=0)
-    edge = np.where(at.true, at.end, at.true.shape[-1]).min(axis=-1, initial=at.true.shape[-1])
-    ends = np.where(at.true, at.end, 0).max(axis=-1, initial=0) == at.total[..., 0]
-    starts = np.where(at.true, at.start, 1).min(axis=-1, initial=1) == 0
-    two_valued = (two == edge) & starts & ends & (edge > 0)
+    edge = np.where(at.true & (at.start == 0), at.end, 0).max(axis=-1, initial=0)
+    last = np.where(at.true & (at.end == at.total), at.start, 0).max(axis=-1, initial=0)
+    two_valued = (edge == last) & (edge > 0)
     place = np.where(two_valued, edge, 0)[..., np.newaxis]
     true = np.take_along_axis(tp, place, axis=-1)[..., 0]
     return Influence(
@@ -381,12 +381,13 @@ def joined_spreads(spreads: Sequence[AreaSpread]) -> AreaSpread:
 
 
 class OutlinePrecision(NamedTuple):
-    """Average precision of one ranking, with equal scores as one block."""
+    """Average precision of one ranking, or of several, with equal scores as one block."""
 
-    value: float
-    corrected: float  #: see :class:`rankeval_pd.stats.areas.Influence`
-    variance: float  #: the variance of the mean influences
-    chance: float
+    value: Any
+    corrected: Any  #: see :class:`Influence`
+    least: Any
+    variance: Any  #: the variance of the mean influences
+    chance: Any
 
 
 def outline_precision(
@@ -407,7 +408,7 @@ def outline_precision(
         inside[-1] = False
     with silent_division():
         precision = np.where(inside, tp / n, 0.0)
-        others = np.where(n <= 1, 1.0, (tp - 1.0) / (n - 1.0))
+        others = np.where(n > 1, (tp - 1.0) / (n - 1.0), 0.0)
         value = (true * precision).sum() / np.float64(positive)
         corrected = (true * np.where(inside, others, 0.0)).sum() / np.float64(positive)
         # contribution of a candidate to the lists of the positives at or below its rank
@@ -432,7 +433,8 @@ def outline_precision(
     chance = np.nan
     if positive:
         chance = ((1.0 - share) * inverse_ends + share * lists) / total
-    return OutlinePrecision(float(value), float(corrected), float(variance), chance)
+    least = float(least_precision(np.array(positive), np.array(negative), ends=ends))
+    return OutlinePrecision(float(value), float(corrected), least, float(variance), chance)
 
 
 def _class_variance(placement: FloatArray, times: IntArray) -> float:
@@ -507,14 +509,10 @@ def area_difference_limits(
 
 def have_same_order(first: Ranking, second: Ranking) -> BoolArray:
     """Return whether both scores give the same ranking, including ties."""
-    steps = []  # from rank to rank by the first score: up, down or neither
-    for score in (first.score, second.score):
-        filled = np.where(np.isnan(score), -np.inf, score)
-        ranked = np.take_along_axis(filled, first.order, axis=-1)
-        steps.append((ranked[..., 1:] > ranked[..., :-1], ranked[..., 1:] < ranked[..., :-1]))
-    (up_a, down_a), (up_b, down_b) = steps
-    inside = np.arange(1, first.score.shape[-1]) < first.here[..., np.newaxis]
-    same: BoolArray = ((up_a == up_b) & (down_a == down_b) | ~inside).all(axis=-1)
+    place = np.take_along_axis(second.ranks, first.order, axis=-1) - 1
+    start = np.take_along_axis(second.blocks[0], place, axis=-1)
+    inside = np.arange(start.shape[-1]) < first.here[..., np.newaxis]
+    same: BoolArray = ((start == first.blocks[0]) | ~inside).all(axis=-1)
     return same
 
 
@@ -547,8 +545,7 @@ def influences(ranking: Ranking) -> Influence:
     with silent_division():
         # precision at each rank, with and without the positive at this rank: (..., rank)
         precision = np.where(inside, tp / n, 0.0)
-        others = np.where(inside, (tp - 1.0) / (n - 1.0), 0.0)
-        others = np.where(inside & (n <= 1), 1.0, others)
+        others = np.where(inside & (n > 1), (tp - 1.0) / (n - 1.0), 0.0)
         value = (share * precision).sum(axis=-1, keepdims=True) / positive
         corrected = (share * others).sum(axis=-1, keepdims=True) / positive
         # contribution of a candidate to the lists of the positives at or below its rank
@@ -568,7 +565,18 @@ def influences(ranking: Ranking) -> Influence:
         chance,
         corrected[..., 0],
         drift,
+        least=least_precision(positive[..., 0], negative[..., 0], ends=ranking.ends),
     )
+
+
+def least_precision(positive: AnyArray, negative: AnyArray, *, ends: bool) -> FloatArray:
+    """Return the average precision of a population whose negatives all come first.
+
+    It is 0 if the ranking ends, since it may end before the first positive.
+    """
+    with silent_division():
+        others = np.true_divide(negative, positive)
+        return np.asarray((1.0 - others * np.log1p(1.0 / others)) * (not ends))
 
 
 def _of_block(at: Blocks, values: FloatArray) -> FloatArray:
@@ -584,38 +592,51 @@ def _from_own_block_on(at: Blocks, values: FloatArray) -> FloatArray:
     return later + _of_block(at, values)
 
 
+def precision_terms(found: Influence | OutlinePrecision, by: AreaSpread) -> tuple[AnyArray, ...]:
+    """Return what :func:`ap_limits` needs; with clusters, the prevalence varies, too."""
+    least = found.least * (by.n_groups is None)
+    fewer = np.minimum(by.positive, by.negative)
+    return found.value, found.corrected, least, by.error, by.least_freedom, fewer
+
+
 def ap_limits(
     value: FloatArray,
     corrected: FloatArray,
+    least: FloatArray,
     error: FloatArray,
     freedom: AnyArray,
-    positive: AnyArray,
+    fewer: AnyArray,
     level: float,
 ) -> Limits:
-    """Return the outer limits of two intervals for average precision.
+    """Return limits for average precision, between the least possible value and 1.
 
-    Both use Student's t on the logit scale, around the value and around a value in which no
-    positive contributes to its own precision. If all positives come first, the lower limit is
-    exact.
+    The lower limit is also a limit around a value in which no positive contributes to its own
+    precision. ``fewer`` is the number of candidates in the smaller class.
     """
-    quantile = student_quantile(freedom, level)
-    low, high = _limits_around(value, quantile * error)
-    lower, higher = _limits_around(corrected, quantile * error)
-    with silent_division():
-        # the Clopper-Pearson lower limit for k out of k: p^k = (1 - level) / 2
-        alone = (0.5 - 0.5 * level) ** (1.0 / positive)
-    first = value == 1.0
-    known = ~np.isnan(error)
-    low, high = np.where(first, alone, np.fmin(low, lower)), np.fmax(high, higher)
-    return np.where(known, low, np.nan), np.where(known, np.where(first, 1.0, high), np.nan)
-
-
-def _limits_around(value: FloatArray, half: FloatArray) -> Limits:
-    """Return value ± half, computed on the logit scale by the delta method."""
+    reach = student_quantile(freedom, level) * error / (1.0 - least)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        odds = np.log(value) - np.log1p(-value)
-        margin = half / (value * (1.0 - value))
-        return 1.0 / (1.0 + np.exp(margin - odds)), 1.0 / (1.0 + np.exp(-margin - odds))
+        share, without = (value - least) / (1.0 - least), (corrected - least) / (1.0 - least)
+        low = np.minimum(_moved(share, -reach), _moved(np.maximum(without, 0.0), -reach))
+        low, high = _with_ends((low, _moved(share, reach)), share, error, fewer, level)
+    return least + (1.0 - least) * low, least + (1.0 - least) * high
+
+
+def _moved(share: FloatArray, reach: FloatArray) -> FloatArray:
+    """Return a share moved by this much, on the logit scale by the delta method."""
+    odds = np.log(share) - np.log1p(-share) + reach / (share * (1.0 - share))
+    moved: FloatArray = 1.0 / (1.0 + np.exp(-odds))
+    return moved
+
+
+def _with_ends(
+    limits: Limits, share: FloatArray, error: FloatArray, count: AnyArray, level: float
+) -> Limits:
+    """Return limits that are exact for ``count`` trials at 0 and 1, and NaN if unknown."""
+    nothing = 0.0 * error
+    alone = (0.5 - 0.5 * level) ** (1.0 / count) + nothing
+    low = np.where(share >= 1.0, alone, np.where(share <= 0.0, nothing, limits[0]))
+    high = np.where(share <= 0.0, 1.0 - alone, np.where(share >= 1.0, 1.0 + nothing, limits[1]))
+    return low, high
 
 
 def student_quantile(freedom: AnyArray, level: float) -> FloatArray:
@@ -720,35 +741,25 @@ def with_end_pairs(ranking: Ranking) -> Ranking:
         np.concatenate([top, ranking.score, bottom], axis=-1),
         np.concatenate([pair, ranking.gold, pair], axis=-1),
         np.concatenate([here, ranking.present, here], axis=-1),
-        positions=inverse(np.concatenate([first, own, scored + 2 + first], axis=-1)),
+        positions=inverse(np.concatenate([first, own, scored + 2 + first], axis=-1) - 1),
     )
 
 
-# few true positives in tests/simulations/early.csv and bedroc.csv need the arcsine scale
-_FAR = 4.0  # limits this far away on the logit scale multiply the odds by 55
-
-
-def logit_limits(
+def early_limits(
     share: FloatArray, error: FloatArray, freedom: AnyArray, positive: AnyArray, level: float
 ) -> Limits:
-    """Return limits that are symmetric on the logit scale, using Student's quantile.
+    """Return the inner limits of the logit and arcsine scales, using Student's quantile.
 
-    At 0 or 1, they are exact for ``positive`` trials. Near 0 and 1, where the logit scale
-    multiplies the error by any factor, the arcsine scale is used.
+    Near 0 and 1, the logit scale multiplies the error by any factor, and the arcsine scale reaches
+    the ends. No share varies by more than its spread, which is half a radian.
     """
+    quantile = student_quantile(freedom, level)
+    reach = quantile * error
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        odds, spread = np.log(share) - np.log1p(-share), np.sqrt(share * (1.0 - share))
-        quantile = student_quantile(freedom, level)
-        half = quantile * error / spread**2
-        low, high = 1.0 / (1.0 + np.exp(half - odds)), 1.0 / (1.0 + np.exp(-half - odds))
-        # no share varies by more than its spread; on the arcsine scale, this is half a radian
-        turn = 0.5 * quantile * np.minimum(error / spread, 1.0)
-        angle, far = np.arcsin(np.sqrt(share)), half > _FAR
-        low = np.where(far, np.maximum(low, np.sin(np.maximum(angle - turn, 0.0)) ** 2), low)
-        most = np.sin(np.minimum(angle + turn, 0.5 * np.pi)) ** 2
-        high = np.where(far, np.minimum(high, most), high)
-        alone = (0.5 - 0.5 * level) ** (1.0 / positive)
-    low = np.where(share >= 1.0, alone, np.where(share <= 0.0, 0.0, low))
-    high = np.where(share <= 0.0, 1.0 - alone, np.where(share >= 1.0, 1.0, high))
-    known = ~np.isnan(error) & ~np.isnan(share)
-    return np.where(known, low, np.nan), np.where(known, high, np.nan)
+        turn = 0.5 * np.minimum(reach / np.sqrt(share * (1.0 - share)), quantile)
+        angle = np.arcsin(np.sqrt(share))
+        limits = (
+            np.maximum(np.sin(np.maximum(angle - turn, 0.0)) ** 2, _moved(share, -reach)),
+            np.minimum(np.sin(np.minimum(angle + turn, 0.5 * np.pi)) ** 2, _moved(share, reach)),
+        )
+        return _with_ends(limits, share, error, positive, level)

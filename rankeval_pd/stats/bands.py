@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -234,19 +235,15 @@ class RecallSpread(NamedTuple):
     variance: FloatArray  #: N+ times the variance of the recall
     positive: FloatArray  #: N+, including the added true positives
 
-    @property
-    def ratio(self) -> FloatArray:
-        """The ratio of the variance to the variance for a fixed region."""
-        with silent_division():
-            return np.asarray(self.variance / (self.recall * (1.0 - self.recall)), dtype=float)
-
-    def effective(self, positive: IntArray) -> FloatArray:
+    def effective(self, positive: IntArray | int) -> FloatArray:
         """Return the number of true positives, at most 2 N+, with the same variance of recall.
 
         In short lists, recall varies far less than in a region, but less than half of the region's
         variance makes the coverage too low.
         """
-        return np.asarray(positive / np.fmax(self.ratio, _LEAST), dtype=float)
+        with silent_division():
+            ratio = self.variance / (self.recall * (1.0 - self.recall))
+        return np.asarray(positive / np.fmax(ratio, _LEAST), dtype=float)
 
 
 def spread(
@@ -269,50 +266,53 @@ def spread(
     )
 
 
-class Sup(NamedTuple):
-    """The components of a band for one ranking, at every requested n."""
+def at_least(high: FloatArray, other: FloatArray, held: FloatArray) -> FloatArray:
+    """Return upper limits, and at least the other where ``held`` is nearly 1.
 
-    tp: FloatArray
-    spread: RecallSpread
-    factor: float  #: bound on all standardized deviations, with the requested probability
+    The precision of a list with nearly all true positives is proportional to N+, and the recall of
+    a list with nearly only true positives is inversely proportional to N+. The proportion of true
+    positives around the end says nothing there about samples with another N+.
+    """
+    return np.where(held >= ranking.NEARLY, np.fmax(high, np.minimum(other, 1.0)), high)
 
 
-def sup_t(
-    ranked: BoolArray,
-    n: IntArray,
-    edge: FloatArray,
-    tp: IntArray,
-    keys: Keys,
-    level: float,
-    *,
-    added: int,
-    **drawing: Any,
-) -> Sup:
-    """Return a simulated bound on the deviations of a ranking, from its labels by rank."""
-    total, positive = np.array(ranked.size), np.array(int(ranked.sum()))
-    found = spread(tp, n, total, positive, edge, added=added)
-    more = np.ones(added, dtype=bool)
-    extra = _ADDED[: 2 * added]
+def recall_limits(
+    tp: AnyArray,
+    n: AnyArray,
+    size: Sequence[Any],
+    counted: FloatArray,
+    interval: Callable[..., Limits],
+) -> Limits:
+    """Return limits for the recall of lists from an effective number of true positives.
+
+    ``size`` are N and N+, of which the limits of the prevalence are computed.
+    """
+    with silent_division():
+        recall, prevalence = tp / size[1], size[1] / size[0]
+        low, high = interval(recall * counted, counted)
+        most = recall * prevalence / interval(size[1], size[0])[0]
+        return low, at_least(high, most, tp / n)
+
+
+def recall_band(ranked: BoolArray, n: IntArray, keys: Keys, level: float, **drawing: Any) -> Limits:
+    """Return a band for recall at ascending n, from labels by rank and simulated deviations."""
+    counts, more = np.append(0, np.cumsum(ranked)), np.ones(_PLUS, dtype=bool)
+    size = np.array(ranked.size), counts[-1]
+    edge = ranking.edge_precision(counts, n, size[0])
+    found = spread(counts[n], n, *size, edge)
     longer = np.concatenate([more, ranked, more])
-    keys = np.concatenate([extra[:added], keys, extra[added:]])
-    rank = np.arange(1, longer.size + 1)
-    cells_here = cells(longer, (rank,), n + added, keys)
-    largest_here = largest(
-        cells_here,
+    keys = np.concatenate([_ADDED[:_PLUS], keys, _ADDED[_PLUS:]])
+    drawn = largest(
+        cells(longer, (np.arange(1, longer.size + 1),), n + _PLUS, keys),
         (edge,),
-        -edge * (n + added) / longer.size,
+        -edge * (n + _PLUS) / longer.size,
         found.variance * found.positive,
         of_true=-found.recall,
         **drawing,
     )
-    return Sup(tp.astype(float), found, critical_value(largest_here, level))
-
-
-def exact_band(found: Sup, positive: int) -> Limits:
-    """Return Clopper-Pearson limits at the level of the largest deviation."""
-    within = 1.0 - 2.0 * float(scipy.special.ndtr(-found.factor))
-    size = found.spread.effective(np.array(positive))
-    return clopper_pearson(found.tp / positive * size, size, within)
+    within = 1.0 - 2.0 * float(scipy.special.ndtr(-critical_value(drawn, level)))
+    exact = partial(clopper_pearson, level=within)
+    return recall_limits(counts[n], n, size, found.effective(size[1]), exact)
 
 
 # ------------ Intervals and simultaneous bands for ROC, DET, precision-recall, gain and lift curves
@@ -328,10 +328,14 @@ def exact_band(found: Sup, positive: int) -> Limits:
 #
 #     t at fixed u         a = -t                  b = 1                 c = -r       d = r u
 #     t at fixed s         a = edge s - t          b = 1 - edge          c = -edge    d = edge s
-#     logit precision at t a = 1 - tp / (r fp)     b = N+ / (r fp)       c = -N+ / fp d = 0
 #
 # (Hsieh and Turnbull 1996; Ash and Hughes-Oliver 2022). The limits are Clopper-Pearson limits for
 # the number of candidates that gives this variance.
+#
+# Precision at t deviates where the ROC curve does, but its limits need no r, which is unknown where
+# true positives are rare: the false positives above the threshold of recall t lie between those at
+# two order statistics of the true positives. These limits are combined on the log scale with the
+# limits of a count (Zou and Donner 2008).
 
 # chosen for the coverage of bands and of single limits in tests/simulations/curve_bands.csv
 LEAST = 30  #: minimum number of candidates in each class for a simultaneous band
@@ -346,11 +350,11 @@ _RATIO = 0.5  # minimum variance, in units of the binomial variance
 class CurveLists(NamedTuple):
     """The lists of one ranking, shortest first, and the sizes of both classes."""
 
-    n: FloatArray
-    tp: FloatArray
+    n: AnyArray
+    tp: AnyArray
     edge: FloatArray  #: proportion of true positives around the end
-    above: FloatArray  #: candidates above the block of tied scores at the end of the list, or n
-    tp_above: FloatArray
+    above: AnyArray  #: candidates above the block of tied scores at the end of the list, or n
+    tp_above: AnyArray
     size: FloatArray  #: candidates in this block, at least 1
     tp_block: FloatArray
     total: int
@@ -361,33 +365,26 @@ class CurveLists(NamedTuple):
         return CurveLists._make([*(x[which] for x in self[:7]), *self[7:]])
 
 
-def _odds(space: str, x: CurveLists) -> FloatArray:
-    """Return the odds of a true positive at the end of the list, shifted to widen limits."""
-    width = np.maximum(40.0, x.n**0.8)  # window of :func:`bands.edge_precision`
-    error = np.sqrt(x.edge * (1.0 - x.edge) / width)
-    if space == "precision_recall":
-        error = -error
-    edge = np.clip(x.edge + error, 0.1 / width, 1.0 - 0.1 / width)
-    return np.asarray(edge / (1.0 - edge), dtype=float)
-
-
 def _influence(space: str, x: CurveLists) -> tuple[FloatArray, ...]:
     """Return a, b, c and d for N+ times the height of the curve, with ``_AT_ENDS``."""
     positive = x.positive + 2.0 * _AT_ENDS
     negative = x.total - x.positive + 2.0 * _AT_ENDS
     tp, fp = x.tp + _AT_ENDS, x.n - x.tp + _AT_ENDS
-    odds = _odds(space, x)
-    if space in ("roc", "det"):
-        return (-tp / positive, np.ones_like(tp), -odds, odds * fp / negative)
-    if space == "precision_recall":
-        return (1.0 - tp / (odds * fp), positive / (odds * fp), -positive / fp, 0.0 * fp)
-    share = (tp + fp) / (positive + negative)  # the edge
-    d = x.edge * share
-    return (d - tp / positive, 1.0 - x.edge, -x.edge, d)
+    if space in ("gain", "lift"):
+        d = x.edge * (tp + fp) / (positive + negative)
+        return (d - tp / positive, 1.0 - x.edge, -x.edge, d)
+    width = np.maximum(40.0, x.n**0.8)  # window of :func:`bands.edge_precision`
+    error = np.sqrt(x.edge * (1.0 - x.edge) / width)  # widens limits
+    edge = np.clip(x.edge + error, 0.1 / width, 1.0 - 0.1 / width)
+    odds = edge / (1.0 - edge)
+    return (-tp / positive, np.ones_like(tp), -odds, odds * fp / negative)
 
 
 def _effective(space: str, x: CurveLists) -> FloatArray:
     """Return the effective number of candidates for the variance of the curve height."""
+    if space in ("gain", "lift"):
+        whole = np.array(x.total), np.array(x.positive)
+        return spread(x.tp, x.n, *whole, x.edge).effective(whole[1])
     a, b, c, d = _influence(space, x)
     inside = (x.n - x.above) / x.size
     positive = x.positive + 2.0 * _AT_ENDS
@@ -402,30 +399,45 @@ def _effective(space: str, x: CurveLists) -> FloatArray:
         + (d + c * inside) ** 2 * fp_block
         + d**2 * (negative - fp - fp_block)
     )
-    listed, false = x.tp + _AT_ENDS, x.n - x.tp + _AT_ENDS
-    if space == "precision_recall":
-        ratio = variance / positive**2 * listed * false / (listed + false)
-        size = x.n
-    else:
-        ratio = variance * positive / (listed * (positive - listed))
-        size = np.full_like(x.n, float(x.positive))
-    return size / np.maximum(ratio, _RATIO)
+    listed = x.tp + _AT_ENDS
+    ratio = variance * positive / (listed * (positive - listed))
+    return np.asarray(x.positive / np.maximum(ratio, _RATIO))
 
 
-def curve_limits(space: str, x: CurveLists, level: float) -> Limits:
+def curve_limits(space: str, x: CurveLists, level: float, every: CurveLists) -> Limits:
     """Return pointwise limits for a curve's height at each list size, or recall for det and lift.
 
     "roc" and "det" are at a fixed false positive rate, "gain" and "lift" at a fixed fraction of the
-    candidates, and "precision_recall" at fixed recall.
+    candidates, and "precision_recall" at fixed recall. ``every`` has all lists of the ranking.
     """
-    size = _effective(space, x)
     if space == "precision_recall":
-        share = x.tp / np.maximum(x.n, 1.0)
-        return _outermost(x.tp, *clopper_pearson(share * size, size, level))
-    low, high = clopper_pearson(x.tp / x.positive * size, size, level)
+        return _precision_limits(x, level, every)
+    size = _effective(space, x)
     if space in ("roc", "det"):
-        return _outermost(x.n - x.tp, low, high)
-    return low, high
+        return _outermost(x.n - x.tp, *clopper_pearson(x.tp / x.positive * size, size, level))
+    exact = partial(clopper_pearson, level=level)
+    return recall_limits(x.tp, x.n, (x.total, x.positive), size, exact)
+
+
+def _precision_limits(x: CurveLists, level: float, every: CurveLists) -> Limits:
+    """Return limits for precision at the recall of each list; 0 and 1 at a recall of 0."""
+    z, true, negative = z_of(level), x.positive + 1.0, x.total - x.positive
+    # the false positives above each true positive, and at both ends
+    place, first = np.unique(every.tp, return_index=True)
+    above = np.append((every.n - every.tp)[first] - (place == 0), negative)
+    place = np.append(place, true)
+    sign = np.array([[1.0], [-1.0]])
+    angle = np.arcsin(np.sqrt((x.tp + 0.5) / true)) + sign * 0.5 * z / np.sqrt(true)
+    fp = np.interp(true * np.sin(np.clip(angle, 0.0, 0.5 * np.pi)) ** 2, place, above)
+    # with half a false positive, all logarithms are finite
+    center, end = np.log(np.interp(x.tp + 0.5, place, above) + 0.5), np.log(fp + 0.5)
+    events = np.maximum(fp + (sign > 0.0), 1e-300)  # the lower limit of a count of 0 is 0
+    with silent_division():
+        count = np.log(scipy.special.gammaincinv(events, scipy.special.ndtr(sign * z)))
+        prior = z**2 / x.positive + z**2 / negative
+        apart = np.sqrt((end - center) ** 2 + (count - end) ** 2 + prior)
+        low, high = x.tp / (x.tp + np.exp(center + sign * apart))
+    return low, np.where(x.tp > 0.0, high, 1.0)
 
 
 def _outermost(across: FloatArray, low: FloatArray, high: FloatArray) -> Limits:

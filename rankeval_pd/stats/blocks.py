@@ -393,17 +393,16 @@ class RemoteDraws(Draws):
     def moved(self) -> FloatArray:
         """The sums of the swapped statistics: (trial, system, statistic)."""
         parts = self._workers.swapped(known=self._known, options=self.options)
-        return self._floats(parts, self._known.sizes).reshape(-1, *self.items.totals.shape)
+        return self._floats(parts, self._known.sizes)
 
     def _drawn_scores(self) -> FloatArray:
         parts = self._workers.counted(self._known, self.options)
-        sums = self._floats(parts, self._known.sizes).reshape(-1, *self.items.totals.shape)
-        return self.items.score(sums).T
+        return self.items.score(self._floats(parts, self._known.sizes)).T
 
     def _floats(self, parts: Sequence[FloatArray], sizes: FloatArray) -> FloatArray:
-        """Return the sums for all resamples (resample, column), joined from successive parts."""
+        """Return the sums for all resamples (resample, ...), joined from successive parts."""
         columns = WholeColumns(np.empty((0, sizes.size)), self.items.n_items, sizes.reshape(-1))
-        return columns.floats(np.concatenate(parts, axis=1))
+        return columns.floats(np.concatenate(parts, axis=1)).reshape(-1, *sizes.shape)
 
     def _ratio_sums(self, form: RatioForm) -> ExactSums:
         return self._remote.ratio_sums(form, self.pairs)

@@ -324,9 +324,7 @@ def whole_spread(
     return WholeSpread(spread, np.asarray(second / np.maximum(whole, 1.0)))
 
 
-def _jackknifed(
-    total: FloatArray, size: FloatArray, whole: FloatArray, power: float = 1.0
-) -> FloatArray:
+def _jackknifed(total: FloatArray, size: FloatArray, whole: FloatArray, power: float) -> FloatArray:
     """Return total / (1 - h)^power, which is finite even for a cluster that fills the list."""
     if not power:
         return total

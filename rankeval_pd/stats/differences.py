@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -17,11 +16,10 @@ from rankeval_pd.stats._types import (
     FloatArray,
     IntArray,
     silent_division,
-    unended,
 )
 from rankeval_pd.stats.distributions import broadcast_floats
 from rankeval_pd.stats.proportions import Limits, clopper_pearson, held_back_t, wilson, z_of
-from rankeval_pd.stats.two_by_two import MOST_ITEMS, paired_boschloo, rejects
+from rankeval_pd.stats.two_by_two import critical_wins, paired_tails, rejects
 
 # --------------------------------------------------------------------- Two independent proportions
 
@@ -185,6 +183,29 @@ def corrected_score(
     return np.maximum(low - step, -1.0), np.minimum(high + step, 1.0)
 
 
+def limits_over(
+    difference: FloatArray,
+    limits: Limits,
+    variance: FloatArray | float,
+    covariance: FloatArray | float,
+    reach: FloatArray | float,
+) -> Limits:
+    """Widen limits for a difference of counts per total, whose total varies too (Fieller 1954).
+
+    ``variance`` is that of the total, and ``covariance`` that of the difference with the total,
+    in units of the total and times the squared critical value. The result excludes 0 if the limits
+    do. If the total can be near 0, the other limit is ``reach``.
+    """
+    center, rest, ends = difference - covariance, 1.0 - variance, []
+    for limit, side in zip(limits, (-1.0, 1.0), strict=True):
+        beyond = difference**2 - (difference - limit) ** 2
+        root = np.sqrt(np.maximum(center**2 - rest * beyond, 0.0))
+        known = (rest > 0.0) | ((beyond > 0.0) & (side * difference < 0.0))
+        with silent_division():
+            ends.append(np.where(known, (center + side * root) / rest, side * reach))
+    return ends[0], ends[1]
+
+
 # ------------------------------------------ Two sets that may overlap: precision or any other rate
 #
 # A. S. Kosinski (2013), A weighted generalized score statistic for comparison of predictive values
@@ -314,27 +335,31 @@ def correlated_limits(
 
 # ------------------------------------------------------------ Two proportions on the same items
 
-PairedCounts = tuple[int, int, int, int]  # both correct, only a, only b, neither
-
-
-def tango(counts: PairedCounts, level: float) -> tuple[float, float]:
-    """Return Tango's (1998) score interval; at a difference of 0, it inverts McNemar's test."""
-    _, only_a, only_b, _ = counts
-    low, high = tango_limits(np.array([only_a]), np.array([only_b]), sum(counts), level)
-    return float(low[0]), float(high[0])
-
 
 def tango_limits(only_a: AnyArray, only_b: AnyArray, n: AnyArray | float, level: float) -> Limits:
-    """Return Tango's intervals for many pairs on n items."""
+    """Return Tango's (1998) score intervals for many pairs on n items."""
     z, estimate = z_of(level), (only_a - only_b) / n
     one, score = np.ones(estimate.shape), partial(paired_score, only_a, only_b, n)
     low = _bisection_points(lambda delta: score(delta) > z, -one, estimate)
     return low, _bisection_points(lambda delta: score(delta) >= -z, estimate, one)
 
 
-def paired_score(
-    only_a: AnyArray | int, only_b: AnyArray | int, n: AnyArray | float, delta: Any
-) -> Any:
+def paired_limits(better: AnyArray, worse: AnyArray, n: AnyArray | int, level: float) -> Limits:
+    """Return Tango's limits, which exclude 0 if and only if :func:`paired_tails` rejects it.
+
+    If the test rejects and Tango's interval contains 0, the limit is the smallest gain, 1/n.
+    """
+    low, high = tango_limits(better, worse, n, level)
+    up, down = paired_tails(better, worse, n), paired_tails(worse, better, n)
+    tail = (1.0 - level) / 2.0
+    low = np.where(rejects(up, tail), np.where(low > 0.0, low, 1.0 / n), np.minimum(low, 0.0))
+    high = np.where(
+        rejects(down, tail), np.where(high < 0.0, high, -1.0 / n), np.maximum(high, 0.0)
+    )
+    return low, high
+
+
+def paired_score(only_a: AnyArray | int, only_b: AnyArray | int, n: Any, delta: Any) -> Any:
     """Return Tango's score statistic, which decreases as ``delta`` increases."""
     # given the difference, the most likely proportion of items on which only b is correct is the
     # larger root of 2 n q^2 + linear q + constant = 0
@@ -464,7 +489,7 @@ def _chi2(freedom: float, nodes: int) -> tuple[FloatArray, FloatArray]:
 
 
 def accuracy_power(gain: float, differ: float, n: int, tail: float, tails: int) -> float:
-    """Return the power of McNemar's exact test on n items, given the discordance rate."""
+    """Return the power of :func:`paired_tails` on n items, given the discordance rate."""
     if n * differ > _NORMAL:  # use the normal distribution
         parts = Parts((differ - gain**2) / n, n - 1.0)
         return parts.power(gain, parts.edges(tail), tails)
@@ -472,17 +497,11 @@ def accuracy_power(gain: float, differ: float, n: int, tail: float, tails: int) 
     ends = scipy.special.ndtri(_LEAST) * np.sqrt(n * differ * (1.0 - differ)) - 30.0
     m = np.arange(max(1, int(n * differ + ends)), min(n, int(n * differ - ends)) + 1.0)
     mass = np.exp(distributions.log_pmf(m, np.full(m.shape, float(n)), np.full(m.shape, differ)))
-    level = tail
-    if n <= MOST_ITEMS:
-        level = _unconditional_level(n, tail)
-    least = np.maximum(np.floor(m / 2.0 - scipy.special.ndtri(level) * np.sqrt(m) / 2.0) - 3.0, 0.0)
-    for _ in range(_MOST_COUNTS):
-        short = (least <= m) & (_upper(least, m, 0.5) > level)
-        if not short.any():
-            break
-        least += short
-    else:
-        raise unended("the smallest significant count", _MOST_COUNTS)
+    # McNemar's test, by the normal distribution, if more items are discordant than are ordered
+    least = np.ceil(0.5 * (m + 1.0 - scipy.special.ndtri(tail) * np.sqrt(m)))
+    wins = critical_wins(n, tail)
+    ordered = m < wins.size
+    least[ordered] = wins[m[ordered].astype(int)]
     better = (1.0 + gain / differ) / 2.0
     rejected = _upper(least, m, better)
     if tails == 2:
@@ -499,26 +518,7 @@ def _upper(least: FloatArray, m: FloatArray, share: float) -> FloatArray:
 
 
 _NORMAL = 1e8  # number of differing items above which the normal distribution is used
-_MOST_COUNTS = 100  # the normal quantile, the start, is at most a few counts too small
 _LEAST = 1e-9  # probability dropped at each end for the number of differing items
-
-
-@functools.lru_cache(maxsize=256)
-def _unconditional_level(n: int, tail: float) -> float:
-    """Return the largest McNemar p-value at which the unconditional test rejects."""
-    counts = [(k, m - k) for m in range(1, n + 1) for k in range(m // 2 + 1, m + 1)]
-    k, m = np.array([(a, a + b) for a, b in counts], dtype=float).T
-    order = np.argsort(p := _upper(k, m, 0.5))
-    low, high = -1, order.size  # positions up to low are rejected
-    while high - low > 1:
-        middle = (low + high) // 2
-        if rejects(paired_boschloo(*counts[order[middle]], n), tail):
-            low = middle
-        else:
-            high = middle
-    if low < 0:
-        return 0.0
-    return float(p[order[low]]) * (1.0 + 1e-9)
 
 
 # ------------------------------------------------------------- Equivalence, or non-inferiority
@@ -571,7 +571,8 @@ Score = Callable[[AnyArray, AnyArray], FloatArray]
 
 def paired_p(only_a: int, only_b: int, n: int, margin: float, alpha: float = ALPHA) -> float:
     """Return the exact p for pi_a - pi_b <= -margin from the items that only one gets right."""
-    limit, _ = tango((0, only_a, only_b, n - only_a - only_b), _two_sided_level(alpha))
+    counts = np.array([only_a]), np.array([only_b])
+    [limit], _ = tango_limits(*counts, n, _two_sided_level(alpha))
     score = partial(paired_score, n=float(n), delta=limit)
     share = partial(_share_of_the_rest, margin)
     return _largest(score, limit, (only_a, only_b), n, lambda y: n - y, share, margin, alpha)
@@ -614,6 +615,14 @@ def regions_margin_p(
     """Return the p-value of a margin test for two regions of m candidates each."""
     tables = {1.0: (tp_a, m, tp_b, m), -1.0: (tp_b, m, tp_a, m)}
     return float(of_margin(alternative, lambda sign: region_p(*tables[sign], margin, alpha)))
+
+
+def paired_margin_p(
+    only_a: int, only_b: int, n: int, margin: float, alternative: str, alpha: float
+) -> float:
+    """Return the p-value of a margin test for two systems on the same n items."""
+    counts = {1.0: (only_a, only_b), -1.0: (only_b, only_a)}
+    return float(of_margin(alternative, lambda sign: paired_p(*counts[sign], n, margin, alpha)))
 
 
 def _largest(
@@ -721,16 +730,14 @@ def mean_p(
 _DEVIATIONS = np.linspace(0.0, 8.0, 161)[1:]  # normal quantiles for one-sided levels
 
 
-def interval_p(
-    limits: Callable[[float], tuple[FloatArray, FloatArray]], margin: AnyArray, alternative: str
-) -> FloatArray:
+def interval_p(limits: Callable[..., Limits], margin: Any, alternative: str) -> FloatArray:
     """Return the interpolated p at which an interval with level 1 - 2p just reaches the margin."""
     levels = 1.0 - 2.0 * scipy.special.ndtr(-_DEVIATIONS)
-    ends = np.array([limits(float(level)) for level in levels])  # (level, side, ...)
+    ends = np.array([limits(level=float(level)) for level in levels])  # (level, side, ...)
     return np.asarray(of_margin(alternative, partial(_bound_p, ends, margin)))
 
 
-def _bound_p(ends: FloatArray, margin: AnyArray, sign: float) -> FloatArray:
+def _bound_p(ends: FloatArray, margin: Any, sign: float) -> FloatArray:
     """Return the p-value for one bound, from limits at each level: (level, side, ...)."""
     low, high = ends[:, 0], ends[:, 1]
     if sign < 0.0:

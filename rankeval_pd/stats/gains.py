@@ -14,7 +14,7 @@ from rankeval_pd.stats import bootstrap, differences, items
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.bootstrap import MOST_POINTS, DrawnSum, Lattice, SignedSum, check_enough
 from rankeval_pd.stats.clusters import of_both_factors
-from rankeval_pd.stats.differences import mean_p, of_margin, paired_p
+from rankeval_pd.stats.differences import mean_p, of_margin, paired_margin_p
 from rankeval_pd.stats.families import MaxT, level_of_each, max_t, simultaneous_limits
 from rankeval_pd.stats.item_gains import Draws, draws_of
 from rankeval_pd.stats.items import (
@@ -83,16 +83,9 @@ class Tested(NamedTuple):
 
 
 def allow_for_skewness(rows: PairTests, draws: Draws) -> None:
-    """Store Hall's one-sided p-values: for a > b and in the direction of the gain.
-
-    Ratios of sums use the distribution from ``ratio_gains`` instead.
-    """
+    """Store Hall's one-sided p-values: for a > b and in the direction of the gain."""
     from scipy import special
 
-    if draws.parametric is not None:
-        rows.least[:], rows.least_ordered[:] = ratio_p(draws)
-        rows.p[draws.parametric.few] = rows.ordered[draws.parametric.few] = np.nan
-        return
     gain, error = draws.gain, draws.spread.error * draws.student_factor
     varies = error > 0.0
     t, lean = np.where(varies, gain, 0.0) / np.where(varies, error, 1.0), draws.spread.lean
@@ -111,10 +104,7 @@ def ratio_p(draws: Draws) -> tuple[FloatArray, FloatArray]:
 
 
 def skewed_limits(found: Limits, draws: Draws, options: PairOptions) -> Limits:
-    """Widen limits to include gains not rejected by Hall's test or by the ratio test."""
-    if draws.parametric is not None:
-        own = draws.parametric.limits(options.two_tailed)
-        return np.fmin(found[0], own[0]), np.fmax(found[1], own[1])
+    """Widen limits to include gains not rejected by Hall's test."""
     error = draws.spread.error * draws.student_factor
     critical = t_of(draws.items.n_drawn - 1.0, options.two_tailed)
     return widened_by_skewness(found, draws.gain, error, draws.spread.lean, critical)
@@ -199,11 +189,9 @@ def margin_p(
     contribution of an item (or group) to the gain. Seeds increase the variance of this mean.
     """
     if items.binary:
-        tests = (
-            partial(_not_worse_p, better, worse, items.n_items, margin, alpha)
-            for better, worse in np.stack(better_counts(items, pairs), 1).tolist()
-        )
-        return np.array([float(of_margin(alternative, test)) for test in tests])
+        p = partial(paired_margin_p, n=items.n_items, margin=margin, alternative=alternative)
+        counts = np.stack(better_counts(items, pairs), axis=1).tolist()
+        return np.array([p(better, worse, alpha=alpha) for better, worse in counts])
     if not isinstance(items, Items):
         raise ValueError(
             f"margin={margin:g}: a test with a margin needs the items in memory unless all values"
@@ -234,15 +222,6 @@ def _centered_shares(items: Items, pairs: IntArray) -> tuple[FloatArray, FloatAr
     shares = values[pairs[:, 0]] - values[pairs[:, 1]]
     room = parts.accuracy * float(np.abs(values).max())
     return shares - weights * shares.sum(axis=1, keepdims=True), weights, room
-
-
-def _not_worse_p(
-    better: int, worse: int, n_items: int, margin: float, alpha: float, sign: float
-) -> float:
-    """Return the exact p-value that the first or, with sign -1, the second system is not worse."""
-    if sign < 0.0:
-        better, worse = worse, better
-    return paired_p(better, worse, n_items, margin, alpha)
 
 
 # ---- Tests of pairs of systems with two crossed factors, such as item and annotator
@@ -416,7 +395,7 @@ def _wild_max_t(draws: Draws) -> MaxT:
     gains, scale = np.where(nothing, 0.0, gains), np.where(nothing, 1.0, scale)
     t = gains / scale
     if draws.corrects:
-        t = held_back(draws, t, alone=True)
+        t = held_back(draws, t)
 
     def t_star(which: IntArray) -> FloatArray:
         moved = gains[which, np.newaxis] - 2.0 * draws.turned(which)
@@ -444,17 +423,13 @@ def widening(draws: Draws) -> FloatArray:
     return result
 
 
-def held_back(draws: Draws, t: FloatArray, *, alone: bool = False) -> FloatArray:
-    """Return the sign or swap statistics, or Hall's statistic if it rejects less often.
+def held_back(draws: Draws, t: FloatArray) -> FloatArray:
+    """Return the sign statistics, or Hall's statistic if it rejects less often.
 
-    For ratios, the normal quantiles of the p-values are used instead of Hall's statistic. If
-    ``alone`` is True, these quantiles are returned even if they reject more often.
+    For ratios, these are the normal quantiles of the p-values.
     """
     if draws.parametric is not None:
-        own = draws.parametric.statistics
-        if alone:
-            return own
-        return np.sign(own) * np.minimum(np.abs(own), np.abs(t))
+        return draws.parametric.statistics
     varies = draws.spread.error > 0.0
     own = np.where(varies, draws.gain, 0.0) / np.where(varies, draws.spread.error, 1.0)
     two_sided, more = draws.options.tails == 2, widening(draws)
@@ -541,7 +516,7 @@ def _gain_limits(
         return parametric.limits(options.two_tailed)
     if options.ci in ("", "tango"):
         counts = better_counts(items, draws.pairs)
-        return differences.tango_limits(*counts, items.n_items, options.two_tailed)
+        return differences.paired_limits(*counts, items.n_items, options.two_tailed)
     low, high = np.full((2, len(lattices)), np.nan)
     varies = rows.error > 0.0  # without variation, the variance is unknown
     if options.ci != "wild":
@@ -646,8 +621,6 @@ def swapped_tests(
             rows.put(k, *_signed_row(lattices[k], unit, gain, options))
         for block in bootstrap.pair_blocks(np.flatnonzero(scattered), gains.shape[1]):
             rows.put(block, *_swapped_rows(gains[block], both[block], options, every=every))
-        if draws.corrects:
-            rows.low[:], rows.high[:] = skewed_limits((rows.low, rows.high), draws, options)
         return rows
 
     def limits_at(options: PairOptions) -> Limits:
@@ -655,41 +628,14 @@ def swapped_tests(
         return rows.low, rows.high
 
     rows = rows_at(options)
-    if draws.corrects:
-        allow_for_skewness(rows, draws)
     found = Tested(items, options, theta, pairs, swapped, rows, every, limits_at)
     if not options.simultaneous:
         return found
-    largest = _swapped_max_t(draws, rows, gains, every=every)
-    return found._replace(largest=largest, together=_of_swaps(draws, largest, rows))
-
-
-def _swapped_max_t(draws: Draws, rows: PairTests, gains: FloatArray, *, every: bool) -> MaxT:
-    """Return max-t results from gains (pair, trial), divided by their errors under swaps."""
     error = np.where(rows.error > 0.0, rows.error, 1.0)
-    t = draws.gain / error
-    if draws.corrects:
-        t = held_back(draws, t)
-
-    def t_star(which: IntArray) -> FloatArray:
-        return np.asarray(gains[which] / error[which, np.newaxis])
-
-    return largest_of(draws, t_star, t, gains.shape[1], every)
-
-
-def _of_swaps(draws: Draws, largest: MaxT, rows: PairTests) -> Limits:
-    """Return limits for the gains that the max-t test over swaps does not reject."""
-    gain, critical = draws.gain, largest.critical
-    limits = simultaneous_limits(gain, rows.error, critical)
-    if draws.parametric is not None:
-        own = draws.parametric.limits_at(critical)
-        return np.fmin(limits[0], own[0]), np.fmax(limits[1], own[1])
-    if draws.corrects:
-        left = np.maximum(1.0 - critical**2 * widening(draws), 0.0)
-        with np.errstate(divide="ignore"):
-            wider = critical / np.sqrt(left)
-        limits = widened_by_skewness(limits, gain, draws.spread.error, draws.spread.lean, wider)
-    return with_proportions(draws, limits, rows.error)
+    t_star = gains / error[:, np.newaxis]
+    largest = largest_of(draws, t_star.__getitem__, draws.gain / error, gains.shape[1], every)
+    limits = simultaneous_limits(draws.gain, rows.error, largest.critical)
+    return found._replace(largest=largest, together=with_proportions(draws, limits, rows.error))
 
 
 def _swapped_rows(
@@ -754,20 +700,13 @@ def _signed_row(on: Lattice | None, unit: float, gain: float, options: PairOptio
         level=options.two_tailed,
     )
     error = size * on.size
-    total = on.total
-    p = ordered = law.tail(total)
+    p = ordered = law.tail(on.total)
     if gain < 0.0:
-        ordered = law.tail(-total)  # the distribution is symmetric
-    low: Any = np.nan
-    high: Any = np.nan
-    if error > 0.0:
-        low, high = as_p_says(
-            (gain - limits[1], gain - limits[0]),
-            gain,
-            min(1.0, 2.0 * ordered),
-            np.asarray(gain - size * law.values, dtype=np.float64),
-            options,
-        )
+        ordered = law.tail(-on.total)  # the distribution is symmetric
+    if error == 0.0:
+        return error, p, ordered, False, np.nan, np.nan
+    found, near = (gain - limits[1], gain - limits[0]), np.asarray(gain - size * law.values)
+    low, high = as_p_says(found, gain, min(1.0, 2.0 * ordered), near, options)
     return error, p, ordered, False, low, high
 
 

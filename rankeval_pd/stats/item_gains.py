@@ -12,7 +12,7 @@ from rankeval_pd.stats import bootstrap
 from rankeval_pd.stats import items as resamples
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, silent_division
 from rankeval_pd.stats.bootstrap import Lattice, lattice
-from rankeval_pd.stats.differences import critical_of, mixed_tail, restricted_share, tango
+from rankeval_pd.stats.differences import critical_of, mixed_tail, paired_limits, restricted_share
 from rankeval_pd.stats.items import (
     AnyItems,
     ContributionLevel,
@@ -39,7 +39,7 @@ from rankeval_pd.stats.proportions import (
     widened_by_skewness,
     z_of,
 )
-from rankeval_pd.stats.two_by_two import paired_boschloo
+from rankeval_pd.stats.two_by_two import paired_tails
 
 # -------------------------------------------------------------------------------------------------
 # Tests and intervals for differences between ratios of sums, such as precision values.
@@ -90,10 +90,6 @@ class ParametricGains:
 
     def limits(self, level: float) -> Limits:
         """Return the interval of gains that are not rejected: (pair,)."""
-        raise NotImplementedError
-
-    def score_limits(self, level: float, sign: float) -> Limits:
-        """Return the interval for each system's score; larger is better."""
         raise NotImplementedError
 
     @cached_property
@@ -163,27 +159,27 @@ class RatioGains(ParametricGains):
     @cached_property
     def tails(self) -> Limits:
         """The gain's two tail probabilities if the systems are equally good: (pair,)."""
-        up, down = np.array([self._tails(k) for k in range(len(self._pairs))]).reshape(-1, 2).T
+        up, down = np.full((2, len(self._pairs)), np.nan)
+        same, counts = self._same_items
+        up[same], down[same] = paired_tails(*counts), paired_tails(*counts[[1, 0, 2]])
+        for k in self._other_pairs:
+            up[k], down[k] = self._law(k).tails(0.0)
         return up, down
 
-    def _counts(self, k: int) -> tuple[int, int] | None:
-        """Return the discordant counts if both systems answer each item once, else None."""
-        xu, xv, yu, yv = self._both[k]
-        a, b = self._pairs[k]
-        same = self._below[a] == self._below[b] == yv
-        if not (same and self._simple[a] and self._simple[b]):
-            return None
-        return int(xv - xu), int(yu - xu)
+    @cached_property
+    def _same_items(self) -> tuple[IntArray, IntArray]:
+        """The pairs that answer the same items once; the items only one gets right, and all."""
+        (xu, xv, yu, yv), (a, b) = self._both.T, self._pairs.T
+        same = (self._below[a] == yv) & (self._below[b] == yv) & self._simple[a] & self._simple[b]
+        counts = np.stack([xv - xu, yu - xu, yv]).astype(np.int64)
+        known = np.flatnonzero(same & (yv > 0.0))
+        return known, counts[:, known]
 
-    def _tails(self, k: int) -> tuple[float, float]:
-        if not np.isfinite(self.share[self._pairs[k]]).all():
-            return np.nan, np.nan
-        counts = self._counts(k)
-        if counts is not None:
-            n = int(self._both[k, 3])
-            return paired_boschloo(*counts, n), paired_boschloo(*counts[::-1], n)
-        up, down = self._law(k).tails(0.0)
-        return up, down
+    @property
+    def _other_pairs(self) -> IntArray:
+        """The other pairs with defined ratios."""
+        known = np.flatnonzero(np.isfinite(self.share[self._pairs]).all(axis=1))
+        return np.setdiff1d(known, self._same_items[0])
 
     def _law(self, k: int) -> _Law:
         pair = self._pairs[k]
@@ -200,23 +196,16 @@ class RatioGains(ParametricGains):
     def limits(self, level: float) -> Limits:
         """Return the interval of gains that are not rejected, within [-1, 1]: (pair,)."""
         low, high = np.full((2, len(self._pairs)), np.nan)
-        for k, pair in enumerate(self._pairs):
-            if np.isfinite(self.share[pair]).all():
-                counts = self._counts(k)
-                if counts is not None:
-                    xu, *_, n = self._both[k].astype(int).tolist()
-                    low[k], high[k] = tango((xu, *counts, n - xu - sum(counts)), level)
-                else:
-                    low[k], high[k] = self._law(k).limits(level)
+        same, (better, worse, n) = self._same_items
+        low[same], high[same] = paired_limits(better, worse, n, level)
+        for k in self._other_pairs:
+            low[k], high[k] = self._law(k).limits(level)
         return low, high
 
-    def score_limits(self, level: float, sign: float) -> Limits:
-        """Return the interval for each ratio (Korn and Graubard 1998); larger is better."""
+    def score_limits(self, level: float) -> Limits:
+        """Return the interval for each ratio (Korn and Graubard 1998)."""
         size = self.size * (z_of(level) / t_of(self._freedom, level)) ** 2
-        low, high = clopper_pearson(self.share * size, size, level)
-        if sign < 0.0:
-            return -high, -low
-        return low, high
+        return clopper_pearson(self.share * size, size, level)
 
 
 class _Law(NamedTuple):
@@ -402,7 +391,7 @@ class SeedGains(ParametricGains):
         """Return the interval of gains that are not rejected: (pair,); NaN without variation."""
         return self._limits(level, 1, self._gain)
 
-    def score_limits(self, level: float, sign: float) -> Limits:
+    def score_limits(self, level: float) -> Limits:
         """Return the interval for each system's score; larger is better."""
         return self._limits(level, 0, self._theta)
 
@@ -417,8 +406,6 @@ class SeedGains(ParametricGains):
 
     def widening(self, level: float) -> float:
         """Return the median ratio of interval widths with seeds to those without seeds."""
-        from rankeval_pd.stats.proportions import t_of
-
         share = self._share(1)
         with np.errstate(divide="ignore"):
             wider = critical_of((1.0 - level) / 2.0, share, self._freedom, self._of_pairs[0])
@@ -627,42 +614,45 @@ class Draws:
         return ratio_sums(self.items.statistics, form, self.pairs)
 
 
-# chosen for warnings if, and only if, tests are liberal in tests/simulations/skewness.csv
-_FEW = 30  # skewness is checked up to this number of items
-_SKEWED = 1.4, 0.02  # largest skewness that needs no warning, and its increase per item
-_TAIL = 1.5  # start of the tail, in standard deviations from the mean
-_AGAINST = 0.9  # standard errors between 0 and the mean of items outside the tail
+# chosen for warnings if, and only if, tests are liberal in tests/simulations/swaps.csv
+_FEW = 30  # with Hall's correction, skewness is checked up to this number of items
+_LEAN = 0.12  # skewness over the root of the number of items, below which skewness is harmless
+_ASIDE, _CORRECTED = 0.5, 0.2  # distance of the median from the middle of the range, in half ranges
+_MANY, _L_SKEWNESS = 50, 0.38  # with more items, only distributions with a larger L-skewness matter
+_PER_PAIR = 0.1  # increase of the distance per log(pairs): some pairs are skewed by chance
 
 
 def skewed(items: AnyItems, pairs: IntArray, options: PairOptions) -> bool:
-    """Return whether a pair has few, skewed items, or a system has a constant extreme score.
+    """Return whether a pair has skewed gains, or a system has a constant extreme score.
 
     Tests are liberal if a few large gains balance small losses on all other items, or vice versa. A
-    sample may lack the items with large gains. A tail is harmless if the other gains average about
-    0, for example if some queries differ strongly in both directions. If a system has the same
-    score on all items, its rare failures or successes are missing from the sample.
+    sample may lack the items with large gains. The median gain is then near one end of the range,
+    and 0 is on its other side. Long tails on both sides are harmless. If a system has the same
+    extreme score on all items, its rare failures or successes are missing from the sample.
     """
-    if not isinstance(items, Items) or items.n_groups or items.n_drawn > _FEW or items.binary:
+    if not isinstance(items, Items) or items.n_groups or items.binary:
+        return False
+    few = items.n_drawn <= _FEW
+    if options.skewness and not few:
         return False
     draws = Draws(items, pairs, options, quiet)
-    varies = draws.spread.error > 0.0
-    skewness = np.abs(draws.spread.lean) * np.sqrt(items.n_drawn)
-    low, high = draws.parts.values.min(axis=1), draws.parts.values.max(axis=1)
-    flat = (low == high) & ((low == low.min()) | (high == high.max()))
-    most = _SKEWED[0] + _SKEWED[1] * items.n_drawn
-    most += 0.1 * np.log(len(pairs))  # among many pairs, some are skewed by chance
-    # whether gains outside the tail have the opposite sign
-    a, b = pairs.T
-    side = np.sign(draws.spread.lean)[:, np.newaxis]
-    gains = side * (draws.parts.values[a] - draws.parts.values[b])
-    about = gains - gains.mean(axis=1, keepdims=True)
-    rest = about <= _TAIL * about.std(axis=1, keepdims=True)
-    count = np.maximum(rest.sum(axis=1), 1)  # False if a score is undefined
-    mean = np.where(rest, gains, 0.0).sum(axis=1) / count
-    squares = np.where(rest, (gains - mean[:, np.newaxis]) ** 2, 0.0).sum(axis=1)
-    against = mean < -_AGAINST * np.sqrt(squares / np.maximum(count - 1, 1) / count)
-    lopsided = (skewness > most) & against
-    return bool((varies & (lopsided | flat[pairs].any(axis=1))).any())
+    found = np.abs(draws.spread.lean) > _LEAN
+    a, b = pairs[found].T
+    gains = np.sort(draws.parts.values[a] - draws.parts.values[b], axis=1)
+    low, median, high = gains[:, 0], np.median(gains, axis=1), gains[:, -1]
+    aside = (low + high - 2.0 * median) / np.where(high > low, high - low, 1.0)
+    most = _ASIDE + _CORRECTED * options.skewness + _PER_PAIR * np.log(len(pairs))
+    against = (aside * median < 0.0) & (np.abs(aside) > most)
+    if items.n_drawn > _MANY:
+        place = (np.arange(items.n_drawn) + 0.5) / items.n_drawn
+        second, third = 2.0 * place - 1.0, 6.0 * place * (place - 1.0) + 1.0
+        against &= np.abs(gains @ third) > _L_SKEWNESS * (gains @ second)
+    found[found] = against
+    if few:
+        low, high = draws.parts.values.min(axis=1), draws.parts.values.max(axis=1)
+        flat = (low == high) & ((low == low.min()) | (high == high.max()))
+        found |= flat[pairs].any(axis=1)
+    return bool((found & (draws.spread.error > 0.0)).any())
 
 
 # chosen for the warnings of "moving" groups in tests/simulations/dependence.csv

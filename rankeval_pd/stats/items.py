@@ -706,6 +706,7 @@ class AnyItems:
     ratio_form: RatioForm | None  #: the score as a ratio of sums over items drawn one by one
     unit: float | None  #: change in the score per unit of the first statistic, if constant
     binary: bool  #: whether every item is correct or wrong, which allows exact distributions
+    most: float = np.inf  #: largest possible score, if scores are known to range from 0 to this
 
     def both_right(self, pairs: IntArray) -> FloatArray:
         """Return the number of 0/1 items that both systems answer correctly: (pair,)."""

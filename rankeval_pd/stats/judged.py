@@ -185,7 +185,7 @@ def hypergeometric_limits(tp: AnyArray, judged: AnyArray, size: AnyArray, level:
     Both tails of the hypergeometric distribution at ``tp`` of ``judged`` exceed (1 - level) / 2 for
     the totals inside (Buonaccorsi 1987). Without any judged candidate, they are 0 and ``size``.
     """
-    tp, judged, size = (x.astype(float) for x in np.broadcast_arrays(tp, judged, size))
+    tp, judged, size = distributions.broadcast_floats(tp, judged, size)
     low = _least_positives(tp, judged, size, level)
     return low, size - _least_positives(judged - tp, judged, size, level)
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -13,7 +12,6 @@ import scipy
 from rankeval_pd.stats import distributions
 from rankeval_pd.stats._types import (
     AnyArray,
-    BoolArray,
     FloatArray,
     IntArray,
     silent_division,
@@ -317,27 +315,19 @@ def p_of_t(statistic: FloatArray, freedom: FloatArray | float, alternative: str)
 
 # ------------------------------------------ Overdispersion, and the fit of the normal distribution
 
-_EQUAL = 1e-12  # smaller differences between distances are rounding errors
+_EQUAL = 1e-12  # smaller relative differences between statistics are rounding errors
 _COUNTS_AT_ONCE = 250_000  # number of counts drawn at a time
-
-
-class Overdispersion(NamedTuple):
-    """The ratio of the variance of the true positives to the binomial variance."""
-
-    phi: FloatArray
-    low: FloatArray
-    high: FloatArray
-    p_value: FloatArray  #: probability of at least this variation under the model
+_MOST_TABLES = 20_000  # number of possible tables that are enumerated
 
 
 def overdispersion(
     chi2: AnyArray | float, freedom: AnyArray | float, level: float
-) -> Overdispersion:
-    """Return Pearson's statistic divided by its degrees of freedom, with an interval."""
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return Pearson's statistic divided by its degrees of freedom, with limits and p-value."""
     chi2, freedom = np.broadcast_arrays(np.asarray(chi2, dtype=float), freedom)
     tail = (1.0 - level) / 2.0
     with silent_division():
-        return Overdispersion(
+        return (
             chi2 / freedom,
             chi2 / scipy.special.chdtri(freedom, tail),
             # no upper limit if the counts are constant
@@ -348,16 +338,16 @@ def overdispersion(
         )
 
 
-def pearson(tp: IntArray, n: IntArray) -> float:
-    """Return Pearson's statistic for samples with tp true positives among n candidates."""
-    share = tp.sum() / n.sum()
+def pearson(tp: IntArray, n: IntArray) -> FloatArray:
+    """Return Pearson's statistic for true positives (..., sample) among n candidates."""
+    share = tp.sum(axis=-1, keepdims=True) / n.sum()
     with silent_division():
-        return float(np.sum(np.square(tp - n * share) / (n * share * (1.0 - share))))
+        return np.asarray((np.square(tp - n * share) / (n * share * (1.0 - share))).sum(axis=-1))
 
 
 def model_sd(share: AnyArray | float, n: IntArray) -> FloatArray:
-    """Return the sd of precision predicted by Eq. 4, a mean of variances over the sample sizes."""
-    return np.sqrt(share * (1.0 - share) * np.mean(1.0 / n))
+    """Return the sd of precision predicted by Eq. 4 for the mean sample size."""
+    return np.sqrt(share * (1.0 - share) / np.mean(n))
 
 
 def normal_distance(tp: AnyArray, n: IntArray) -> FloatArray:
@@ -373,222 +363,96 @@ def normal_distance(tp: AnyArray, n: IntArray) -> FloatArray:
     return distance
 
 
-class GoodnessOfFit(NamedTuple):
-    """Goodness of fit for the normal distribution in Eq. 4."""
+class Variation(NamedTuple):
+    """The variation of precision between samples, compared with the binomial model."""
 
-    distance: float
-    p_value: float
-
-
-def goodness_of_fit(
-    tp: IntArray,
-    n: IntArray,
-    *,
-    n_resamples: int,
-    seed: int,
-    advance: Callable[[int], object] = lambda _: None,
-) -> GoodnessOfFit:
-    """Test Eq. 4 by a parametric bootstrap in which each draw has its own mean."""
-    observed = float(normal_distance(tp, n))
-    share = tp.sum() / n.sum()
-    if not 0.0 < share < 1.0:
-        return GoodnessOfFit(np.nan, np.nan)
-    rng = np.random.default_rng(seed)
-    as_far = proper = 0
-    at_once = max(_COUNTS_AT_ONCE // n.size, 1)
-    for start in range(0, n_resamples, at_once):
-        # (draw, sample); draws with one kind of label have no distance and are excluded
-        drawn = rng.binomial(n, share, size=(min(at_once, n_resamples - start), n.size))
-        sums = drawn.sum(axis=-1)
-        drawn = drawn[(sums > 0) & (sums < n.sum())]
-        as_far += int(np.count_nonzero(normal_distance(drawn, n) >= observed - _EQUAL))
-        proper += len(drawn)
-        advance(min(at_once, n_resamples - start))
-    return GoodnessOfFit(observed, (1 + as_far) / (proper + 1))
+    phi: float
+    phi_low: float
+    phi_high: float
+    icc: float  #: the correlation between labels in the same sample
+    icc_low: float
+    icc_high: float
+    p_dispersion: float
+    distance: float  #: Kolmogorov's
+    p_distance: float
+    failures: int  #: intervals that exclude the precision of the other samples
+    failures_expected: float
+    p_failures: float
 
 
-# --------------------------------------- Intervals that exclude the precision of the other samples
-#
-# Their number, called failures, is compared with the exact distribution under the model: the joint
-# distribution of failures and true positives is convolved by Fourier transforms, after tilting the
-# mean to the observed pair. No tail is a difference, so small tails are accurate.
+def variation(
+    tp: IntArray, n: IntArray, ci: str, level: float, *, n_resamples: int, seed: int
+) -> Variation:
+    """Compare samples with the binomial model, given their sizes and the total.
 
-_REACH = 14.0  # standard deviations on each side; probabilities farther out are below 1e-40
-# about six steps are usual; any tilt yields the tail, but near the pair it loses no digits
-_MOST_TILTS = 100
-_MOST_SHORTER = 40  # halvings after which a step is a rounding error
-_NEGLIGIBLE_LOG = -60.0  # logarithm of negligible terms
-_CELLS_AT_ONCE = 500_000  # number of cells (angle of the failures, angle of the sum) in memory
-
-
-class IntervalFailures(NamedTuple):
-    """The number of intervals that exclude the precision of the other samples."""
-
-    expected: float
-    p_value: float  #: P(at least the observed number)
-
-
-class _SizeClass(NamedTuple):
-    """Samples of the same size."""
-
-    size: int
-    times: int  #: number of samples
-    counts: IntArray  #: likely counts of true positives
-    weight: FloatArray  #: probabilities of the counts
-    fails: BoolArray  #: whether the interval excludes the precision of the other samples
-
-
-def failures(n: IntArray, tp: IntArray, observed: int, ci: str, level: float) -> IntervalFailures:
-    """Return the expected number of failures and the p-value under equal mean precision.
-
-    Given the total, a sample's count determines the precision of the others, and counts are
-    binomial with a fixed sum: exact for any precision, but for counts beyond 12 standard
-    deviations. The cost is one fast Fourier transform for each sample size.
+    The limits for phi divide Pearson's statistic by its quantiles under the model.
     """
-    total, positive = int(n.sum()), int(tp.sum())
-    share = positive / total
-    expected, kinds = 0.0, []
-    for size, times in zip(*(x.tolist() for x in np.unique(n, return_counts=True)), strict=True):
-        mean = size * share
-        reach = 12.0 * math.sqrt(mean * (1.0 - share) * (1.0 - size / total)) + 12.0
-        fewest = max(0, math.floor(mean - reach), positive - (total - size))
-        most = min(size, math.ceil(mean + reach), positive)
-        count = np.arange(fewest, most + 1)
-        low, high = INTERVALS[ci](count.astype(float), np.full(count.size, float(size)), level)
-        others = (positive - count) / max(total - size, 1)
-        fails = (others < low) | (high < others)
-        # the count in one sample is hypergeometric given the total; jointly, counts are binomial
-        cells = broadcast_floats(count, total, positive, size)
-        alone = np.exp(distributions.log_pmf_of_hypergeometric(*cells))
-        expected += times * float(alone[fails].sum())
-        kinds.append(
-            _SizeClass(size, times, count, np.exp(_log_binomial(count, size, share)), fails)
-        )
-    if observed == 0:
-        return IntervalFailures(expected, 1.0)
-    if not any(kind.fails.any() for kind in kinds):
-        return IntervalFailures(expected, 0.0)
-    return IntervalFailures(expected, min(_tail_probability(kinds, observed, total, positive), 1.0))
-
-
-def _log_binomial(count: IntArray, size: int, share: float) -> FloatArray:
-    if share in (0.0, 1.0):
-        return np.where(count == size * share, 0.0, -np.inf)
-    return distributions.log_pmf(count.astype(float), np.asarray(float(size)), np.asarray(share))
-
-
-class _TiltedLaw(NamedTuple):
-    """The normalized distribution of failures f and counts c, weighted by exp(u f + v c)."""
-
-    kinds: list[_SizeClass]
-    log_norm: float
-    mean: FloatArray  #: means for the failures and the true positives over all samples
-    covariance: FloatArray
-
-
-def _tilted_law(kinds: list[_SizeClass], tilt: FloatArray) -> _TiltedLaw:
-    found, log_norm = [], 0.0
-    mean, covariance = np.zeros(2), np.zeros((2, 2))
-    for kind in kinds:
-        # (statistic, count): failures and true positives for a sample with this count
-        both = np.stack([kind.fails.astype(float), kind.counts.astype(float)])
-        with np.errstate(divide="ignore"):
-            logs = np.log(kind.weight) + tilt @ both
-        most = logs.max()
-        weight = np.exp(logs - most)
-        norm = weight.sum()
-        weight /= norm
-        center = both @ weight
-        away = both - center[:, np.newaxis]
-        mean += kind.times * center
-        covariance += kind.times * (away * weight) @ away.T
-        log_norm += kind.times * (float(most) + math.log(norm))
-        found.append(kind._replace(weight=weight))
-    return _TiltedLaw(found, log_norm, mean, covariance)
-
-
-def _tail_probability(kinds: list[_SizeClass], observed: int, total: int, positive: int) -> float:
-    """Return the probability of at least this number of failures, given the true positives."""
-    tilt = np.zeros(2)
-    tilted = _tilted_law(kinds, tilt)
-    middle = round(tilted.mean[0])
-    if observed > tilted.mean[0]:  # tilt only for small tails above the mean
-        # find the tilt with the desired means by Newton's method on a convex function
-        middle, wanted = observed, np.array([observed, positive], dtype=float)
-        for _ in range(_MOST_TILTS):
-            away = wanted - tilted.mean
-            if (np.abs(away) < 1e-3 * np.sqrt(np.diag(tilted.covariance) + 1e-12)).all():
-                break
-            # the ridge allows for a singular covariance; a step tilts f by at most 2
-            ridge = 1e-9 * np.diag(np.diag(tilted.covariance)) + 1e-12 * np.eye(2)
-            step = np.linalg.solve(tilted.covariance + ridge, away)
-            step *= min(1.0, 2.0 / max(abs(step[0]), 1e-300))
-            # halve the step while it increases the objective log_norm - tilt . wanted
-            before = tilted.log_norm - tilt @ wanted
-            for _ in range(_MOST_SHORTER):
-                there = _tilted_law(kinds, tilt + step)
-                if there.log_norm - (tilt + step) @ wanted <= before:
-                    break
-                step = 0.5 * step
-            else:
-                break
-            tilt, tilted = tilt + step, there
-    sd_failures, sd_sum = np.sqrt(np.diag(tilted.covariance))
-    samples = sum(kind.times for kind in kinds)
-    span = sum(kind.times * (kind.counts.size - 1) for kind in kinds)
-    # failures modulo ``width``, true positives modulo ``length``, with negligible wrap-around
-    width = min(samples + 1, 2 * math.ceil(_REACH * sd_failures + 20.0))
-    length = min(span + 1, 2 * math.ceil(_REACH * sd_sum + 20.0))
-    first = min(max(middle - width // 2, 0), samples + 1 - width)
-    at_total = _failure_law(tilted.kinds, positive, length, width)
-    # undo the tilting by exp(-u (f - middle)), with constant factors in the logarithm
-    number = np.arange(max(first, observed), first + width)
-    terms = np.maximum(at_total[number % width], 0.0)
-    tail = float(np.sum(np.exp(-tilt[0] * (number - middle)) * terms))
-    if tail == 0.0:
-        return 0.0
-    share = positive / total
-    log_sum = _log_binomial(np.array([positive]), total, share)[0]
-    return math.exp(
-        math.log(tail) + tilted.log_norm - tilt[0] * middle - tilt[1] * positive - float(log_sum)
+    tables = _tables_of_samples(tp, n, n_resamples, seed)
+    drawn = ((_statistics(counts, n, ci, level), weight) for counts, weight in tables)
+    found, weight = (np.concatenate(x, axis=-1) for x in zip(*drawn, strict=True))
+    own = _statistics(tp[np.newaxis], n, ci, level)
+    total = weight.sum()
+    p = np.minimum((found >= own * (1.0 - _EQUAL)) @ weight / total, 1.0)
+    p_dispersion, p_distance, p_failures = np.where(np.isnan(own[:, 0]), np.nan, p)
+    chi2, distance, failures = own[:, 0]
+    order = np.argsort(found[0])
+    ends = (0.5 - 0.5 * level) * total, (0.5 + 0.5 * level) * total
+    lowest, highest = found[0, order[np.searchsorted(weight[order].cumsum(), ends)]]
+    freedom = n.size - 1.0
+    # the size at which phi is the design effect 1 + (size - 1) icc
+    size = (n.sum() - np.square(n).sum() / n.sum()) / freedom
+    with silent_division():
+        phi = chi2 / np.array([freedom, max(highest, freedom), min(lowest, freedom)])
+        if chi2 < _EQUAL:  # no upper limit if the precision is constant
+            phi[2] = np.inf
+        icc = np.minimum((phi - 1.0) / (size - 1.0), 1.0)
+    expected = float(found[2] @ weight / total)
+    return Variation(
+        *phi, *icc, p_dispersion, distance, p_distance, int(failures), expected, p_failures
     )
 
 
-def _failure_law(kinds: list[_SizeClass], total: int, length: int, width: int) -> FloatArray:
-    """Return P(sum = total, failures = f), f modulo the width: (f).
+def _statistics(tp: IntArray, n: IntArray, ci: str, level: float) -> FloatArray:
+    """Return Pearson's and Kolmogorov's statistics, and the failures, of tables (table, sample)."""
+    total, positive = int(n.sum()), int(tp[0].sum())
+    failed = np.zeros(len(tp))
+    for size in np.unique(n).tolist():
+        count, place = np.unique(tp[:, n == size], return_inverse=True)
+        low, high = INTERVALS[ci](count.astype(float), np.full(count.size, float(size)), level)
+        others = (positive - count) / (total - size)
+        fails = (others < low) | (high < others)
+        failed += fails[place.reshape(len(tp), -1)].sum(axis=-1)
+    return np.stack([pearson(tp, n), normal_distance(tp, n), failed])
 
-    The inverse transform of the product over samples: one term for the sum, all for the failures.
+
+def are_few(tp: IntArray, n: IntArray) -> bool:
+    """Return whether all counts (sample) with the observed total can be enumerated."""
+    most = np.minimum(n[:-1], tp.sum()) + 1.0
+    return bool(np.log(most).sum() <= np.log(_MOST_TABLES))
+
+
+def _tables_of_samples(
+    tp: IntArray, n: IntArray, n_resamples: int, seed: int
+) -> Iterator[tuple[IntArray, FloatArray]]:
+    """Yield counts (table, sample) with the observed total, and their weights.
+
+    All tables are enumerated if they are few. Otherwise they are drawn, and the data count as one
+    of the draws.
     """
-    # for each size, the transforms (angle of the sum) for counts inside and outside the interval
-    parts = []
-    for kind in kinds:
-        held, missed = (
-            np.fft.fft(np.bincount(kind.counts % length, np.where(x, kind.weight, 0.0), length))
-            for x in (~kind.fails, kind.fails)
-        )
-        parts.append((kind.times, held, missed))
-    parts.sort(key=lambda part: -part[0])  # large powers make most cells negligible
-    angles = np.arange(width // 2 + 1)
-    turn = np.exp(-2j * np.pi * angles / width)
-    # phases of the inverse transform at the total; % keeps the integer product small
-    back = np.exp(2j * np.pi * (np.arange(length) * (total % length) % length) / length)
-    at_angles = np.empty(angles.size, dtype=complex)
-    rows = max(_CELLS_AT_ONCE // length, 1)
-    for start in range(0, angles.size, rows):
-        block = angles[start : start + rows]
-        # flat cells (angle of the failures, angle of the sum); drop negligible cells in each step
-        row, place = (x.ravel() for x in np.indices((block.size, length)))
-        logs = np.zeros(row.size, dtype=complex)
-        for times, held, missed in parts:
-            with silent_division():  # drop log 0
-                logs += times * np.log(held[place] + turn[block[row]] * missed[place])
-            near = logs.real > _NEGLIGIBLE_LOG
-            row, place, logs = row[near], place[near], logs[near]
-        terms = (np.exp(logs) * back[place]).view(float).reshape(-1, 2)  # real and imaginary parts
-        at_angles[block] = np.bincount(row, terms[:, 0], block.size) + 1j * np.bincount(
-            row, terms[:, 1], block.size
-        )
-    return np.fft.irfft(at_angles / length, width)
+    positive = int(tp.sum())
+    if are_few(tp, n):
+        first = np.indices(np.minimum(n[:-1], positive) + 1).reshape(n.size - 1, -1)
+        last = positive - first.sum(axis=0)
+        tables = np.vstack([first, last])[:, (last >= 0) & (last <= n[-1])].T
+        log = distributions.log_choose(n.astype(float), tables.astype(float)).sum(axis=-1)
+        yield tables, np.exp(log - log.max())
+        return
+    yield tp[np.newaxis], np.ones(1)
+    rng, at_once = np.random.default_rng(seed), max(_COUNTS_AT_ONCE // n.size, 1)
+    for start in range(0, n_resamples, at_once):
+        size = min(at_once, n_resamples - start)
+        drawn = rng.multivariate_hypergeometric(n, positive, size, method="marginals")
+        yield drawn, np.ones(size)
 
 
 # ----------------------------------------- Hall's (1992) transformation of t for skewed differences

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -487,6 +488,43 @@ QUERY_METRICS: dict[str, Kernel] = {
     "ERR": _expected_reciprocal_rank,
 }
 """Maps each name in ir_measures to a metric."""
+
+METRIC_ALIASES = {
+    "map": "AP",
+    "averageprecision": "AP",
+    "rprecision": "Rprec",
+    "mrr": "RR",
+    "reciprank": "RR",
+    "precision": "P",
+    "recall": "R",
+    "hitrate": "Success",
+    "hits": "Success",
+    "mapcut": "AP",
+    "iprecatrecall": "IPrec",
+    "ndcgcut": "nDCG",
+    **{name.lower(): name for name in QUERY_METRICS},
+}
+"""Metric names in lowercase without underscores or hyphens."""
+# name, (options), and a cutoff such as @10, or _10 in trec_eval
+_METRIC_PATTERN = re.compile(r"([A-Za-z][\w-]*?)(?:\((.*)\))?(?:[@_]([\d.]+))?")
+
+
+def named_parts(text: str) -> tuple[str, str | None, str | None]:
+    """Return the metric, the options and the cutoff in a name; unknown names are unchanged."""
+    parts = _METRIC_PATTERN.fullmatch(text.strip())
+    if parts is None:
+        return text, None, None
+    name, options, at = parts.groups()
+    return METRIC_ALIASES.get(name.replace("_", "").replace("-", "").lower(), name), options, at
+
+
+def range_of(text: str) -> tuple[float, float]:
+    """Return the smallest and the largest possible value of a metric, or ±inf if unknown."""
+    name = named_parts(text)[0]
+    if name not in QUERY_METRICS:
+        return -math.inf, math.inf
+    return 0.0, math.inf if name == "DCG" else 1.0
+
 
 EXPECTED_METRICS = tuple(QUERY_METRICS)[:-3]
 """The metrics with a closed form for means over all orders of equal scores."""

@@ -16,11 +16,11 @@ from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 # that are not ``present`` (excluded, or padding) come last and are in no list.
 
 
-def inverse(ranks: IntArray) -> IntArray:
-    """Return the positions of the candidates in order of rank, from the ranks."""
-    positions = np.empty_like(ranks)
-    np.put_along_axis(positions, ranks - 1, np.arange(ranks.shape[-1]), axis=-1)
-    return positions
+def inverse(order: IntArray) -> IntArray:
+    """Return the place of each position in an order, or the order of these places; from 0."""
+    places = np.empty_like(order)
+    np.put_along_axis(places, order, np.arange(order.shape[-1]), axis=-1)
+    return places
 
 
 def up_to_ranks(ranks: IntArray, gold: BoolArray) -> IntArray:
@@ -180,10 +180,7 @@ class Ranking:
     @cached_property
     def ranks(self) -> IntArray:
         """(..., candidate): the rank of every candidate, from 1."""
-        result = np.empty_like(self.order)
-        numbers = np.arange(1, self.order.shape[-1] + 1)
-        np.put_along_axis(result, self.order, numbers, axis=-1)
-        return result
+        return inverse(self.order) + 1
 
     @cached_property
     def scores_by_rank(self) -> FloatArray:
@@ -223,8 +220,7 @@ class Ranking:
             return self.size
         if (known := self.whole) is not None:
             shape = self.score.shape[:-1]
-            scored, true = np.broadcast_to(known.scored, shape), known.tp_scored
-            return Size(scored, np.broadcast_to(true, shape))
+            return Size(*(np.broadcast_to(x, shape) for x in (known.scored, known.tp_scored)))
         return Size(self.eligible.sum(axis=-1), (self.gold & self.eligible).sum(axis=-1))
 
     @cached_property
@@ -535,8 +531,7 @@ class Slots(NamedTuple):
     def of(cls, rank_a: IntArray, rank_b: IntArray) -> Slots:
         """Return the slots of two rankings whose ranks run from 1 without gaps."""
         candidates = np.arange(rank_a.size)
-        of_a, of_b = np.empty_like(candidates), np.empty_like(candidates)
-        of_a[rank_a - 1], of_b[rank_b - 1] = candidates, candidates  # (rank): the candidate
+        of_a, of_b = inverse(rank_a - 1), inverse(rank_b - 1)  # (rank): the candidate
         candidate = np.empty(2 * rank_a.size, dtype=np.int64)
         # at each rank, the candidate with the earlier key has the first slot
         candidate[0::2], candidate[1::2] = np.minimum(of_a, of_b), np.maximum(of_a, of_b)
@@ -687,8 +682,12 @@ def normals(keys: Keys, seed: int, start: int, stop: int) -> FloatArray:
 
 
 def _seeded(keys: Keys, seed: int, stream: int) -> Keys:
-    own = mix(np.array([seed % 2**64], dtype=np.uint64)) + np.uint64(stream)
-    return mix(keys ^ mix(own))
+    return mix(keys ^ mix(hashed_seed(seed) + np.uint64(stream)))
+
+
+def hashed_seed(seed: int) -> Keys:
+    """Return the hash (1) of a seed."""
+    return mix(np.array([seed % 2**64], dtype=np.uint64))
 
 
 def other_order(keys: Keys, seed: int, number: int) -> Keys:
@@ -710,24 +709,30 @@ class Spread(NamedTuple):
     variance: FloatArray  #: n times the variance of the precision
     influence: FloatArray  #: sum of squared influences on n times the unshrunk precision
 
-    @property
-    def ratio(self) -> FloatArray:
-        """The ratio of the variance to the variance for a fixed region of n candidates."""
-        return np.asarray(self.variance / (self.precision * (1.0 - self.precision)), dtype=float)
-
     def effective(self, n: IntArray) -> FloatArray:
         """Return the size, at most n, of a fixed region with the same variance of precision."""
-        return np.asarray(n / np.maximum(self.ratio, 1.0), dtype=float)
+        ratio = self.variance / (self.precision * (1.0 - self.precision))
+        return np.asarray(n / np.maximum(ratio, 1.0), dtype=float)
 
 
-def edge_precision(tp: AnyArray, n: IntArray, total: IntArray) -> FloatArray:
-    """Return the share of true positives within n^0.8 / 2 (at least 20) ranks of n."""
+NEARLY = 0.9  #: share of true positives in a list, or of N+, that counts as nearly all
+
+
+def edge_precision(
+    tp: AnyArray, n: IntArray, total: IntArray, positive: IntArray | None = None
+) -> FloatArray:
+    """Return the share of true positives within n^0.8 / 2 (at least 20) ranks of n.
+
+    With ``positive``, N+, it is 0 for lists with nearly all true positives, as behind them.
+    """
     half = np.maximum(20, (0.5 * n**0.8).astype(np.int64))
     low = np.maximum(n - half, 0)
     high = np.minimum(n + half, total)
     first = np.take_along_axis(tp, np.minimum(low, high), axis=-1)
     inside = np.take_along_axis(tp, high, axis=-1) - first
     share: FloatArray = (inside + 1.0) / (np.maximum(high - low, 0) + 2.0)
+    if positive is not None:
+        share = np.where(np.take_along_axis(tp, n, axis=-1) >= NEARLY * positive, 0.0, share)
     return share
 
 
@@ -760,7 +765,7 @@ def difference_spread(
     rank_a: IntArray,
     rank_b: IntArray,
     gold: BoolArray,
-    total: IntArray,
+    size: Size,
     n: IntArray,
     only: IntArray,
     tp_only: tuple[IntArray, IntArray],
@@ -771,12 +776,12 @@ def difference_spread(
     it, minus y - edge_b if the second list does. ``only`` is the size of each difference region.
     One positive and one negative are added to each region (Agresti and Caffo).
     """
-    total = total[..., np.newaxis]
-    size = np.minimum(np.broadcast_to(n, only.shape), np.maximum(total, 1))
+    total, positive = (x[..., np.newaxis] for x in size)
+    listed = np.minimum(np.broadcast_to(n, only.shape), np.maximum(total, 1))
     tp_a, tp_b = up_to_ranks(rank_a, gold), up_to_ranks(rank_b, gold)
-    edge_a, edge_b = edge_precision(tp_a, size, total), edge_precision(tp_b, size, total)
-    share_a = np.take_along_axis(tp_a, size, axis=-1) / size
-    share_b = np.take_along_axis(tp_b, size, axis=-1) / size
+    edge_a, edge_b = (edge_precision(tp, listed, total, positive) for tp in (tp_a, tp_b))
+    share_a = np.take_along_axis(tp_a, listed, axis=-1) / listed
+    share_b = np.take_along_axis(tp_b, listed, axis=-1) / listed
     drift = (share_a - edge_a) - (share_b - edge_b)
     only_a, only_b = tp_only
     squares = (
@@ -784,9 +789,9 @@ def difference_spread(
         + (only - only_a) * edge_a**2
         + only_b * (1.0 - edge_b) ** 2
         + (only - only_b) * edge_b**2
-        + (size - only) * (edge_a - edge_b) ** 2
+        + (listed - only) * (edge_a - edge_b) ** 2
     )
     added = (1.0 - edge_a) ** 2 + edge_a**2 + ((1.0 - edge_b) ** 2 + edge_b**2)
-    reach = size / np.maximum(total, 1)
-    influence = squares - size * reach * drift**2
+    reach = listed / np.maximum(total, 1)
+    influence = squares - listed * reach * drift**2
     return DifferenceSpread(edge_a, edge_b, drift * reach, influence + added, influence)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
-from rankeval_pd.stats import areas, bootstrap, swaps
+from rankeval_pd.stats import areas, swaps
 from rankeval_pd.stats._types import (
     AnyArray,
     BoolArray,
@@ -21,17 +21,17 @@ from rankeval_pd.stats._types import (
 )
 from rankeval_pd.stats.bands import critical_value
 from rankeval_pd.stats.bootstrap import MOST_POINTS, SignedSum
-from rankeval_pd.stats.families import level_of_each, max_t, simultaneous_limits
+from rankeval_pd.stats.clusters import query_share_limits
+from rankeval_pd.stats.families import level_of_each
 from rankeval_pd.stats.gains import (
     Limits,
     Tested,
     as_p_says,
     no_tests,
     oriented,
-    refuse_crossed,
     student_limits,
 )
-from rankeval_pd.stats.item_gains import Draws, draws_of
+from rankeval_pd.stats.item_gains import Draws
 from rankeval_pd.stats.items import AnyItems, Items, PairOptions, Step, leans, quiet, scores_of
 from rankeval_pd.stats.proportions import (
     clopper_pearson,
@@ -226,90 +226,112 @@ def _joint_tests(
 # ---- Scores of systems with intervals, tests of all pairs, and resampled ranks
 
 
+_FEW = 50  # items up to which the interval of a mean in a known range is Gaffke's
+_POINTS, _ROUNDS = 9, 11  # a limit is found to 8^-11 of the range
+_LEANS = 0.28  # chosen for warnings where coverage is too low in tests/simulations/scores.csv
+
+
 class SystemScores(NamedTuple):
     """The scores of systems and their intervals: each (system,)."""
 
     theta: FloatArray  #: larger is better, as in the intervals
     together: Limits  #: simultaneous for all systems
     alone: Limits
-    n_resamples: int  #: draws behind the intervals
+    interval: str  #: kind of interval
+    skewed: bool  #: whether the items are too few for scores so skewed
 
 
-def draws_for_ranks(items: AnyItems, options: PairOptions, step: Step = quiet) -> Draws:
-    """Return the draws for tests of all pairs."""
-    refuse_crossed(items, "system_ranks")
-    return draws_of(items, np.stack(all_pairs(items.n_systems), axis=1), options, step)
+def scores_with_limits(draws: Draws) -> SystemScores:
+    """Return the scores with intervals, which need no draws."""
+    count, level = draws.items.n_systems, draws.options.level
+    each = level_of_each(level, count * draws.options.n_alike)
+    (interval, together), (_, alone) = (_score_limits(draws, x) for x in (each, level))
+    skewed = interval == "hall" and count > 2 and abs(np.mean(_leans(draws))) > _LEANS
+    return SystemScores(draws.theta, together, alone, interval, bool(skewed))
 
 
-def drawn_scores(draws: Draws) -> SystemScores:
-    """Return the scores with intervals."""
-    options, n_resamples = draws.options, 0
-    alone = _score_limits(draws, options.level)
-    if draws.parametric is None and not draws.items.binary:
-        lowest, highest = _largest_limits(draws, options)
-        n_resamples = options.n_resamples
-    else:
-        shared = draws.items.n_systems * options.n_alike
-        lowest, highest = _score_limits(draws, level_of_each(options.level, shared))
-    together = np.minimum(lowest, alone[0]), np.maximum(highest, alone[1])
-    return SystemScores(draws.theta, together, alone, n_resamples)
-
-
-def _score_limits(draws: Draws, level: float) -> Limits:
-    """Return the interval for each system's score; larger scores are better."""
+def _score_limits(draws: Draws, level: float) -> tuple[str, Limits]:
+    """Return the kind of the interval, and each system's interval; larger scores are better."""
     items = draws.items
+    if items.seeds is not None and draws.parametric is not None:
+        return "student", draws.parametric.score_limits(level)
+    alone = items.n_groups == 0 and items.unit is not None  # neither groups, strata nor weights
     if items.binary:
         right = items.totals[:, 0]
-        low, high = clopper_pearson(right, np.full(right.shape, items.n_items), level)
-        if items.sign < 0.0:
-            return -high, -low
-        return low, high
-    if draws.parametric is not None:
-        return draws.parametric.score_limits(level, items.sign)
-    error, subsets = _errors(draws), draws.subsets
-    found = bootstrap.limits(
-        subsets.values,
-        subsets.weights,
-        draws.level.unit * draws.level.weight,
-        every=subsets.every,
-        level=level,
-        room=draws.level.room,
-    )
-    critical = t_of(items.n_drawn - 1.0, level) * draws.student_factor
-    found = widened_by_skewness(found, draws.theta, error, _leans(draws), critical)
+        interval = "clopper-pearson"
+        found = clopper_pearson(right, np.full(right.shape, items.n_items), level)
+    elif draws.parametric is not None:
+        interval, found = "korn-graubard", draws.parametric.score_limits(level)
+    elif np.isfinite(items.most) and alone and items.n_items <= _FEW and items.linear == "mean":
+        values = items.statistics[..., 0] / items.statistics[..., 1]
+        interval, found = "gaffke", gaffke(values, items.most, level)
+    else:
+        return _hall_limits(draws, level)
+    low, high = np.sort(items.sign * np.array(found), axis=0)
+    return interval, (low, high)
+
+
+def _hall_limits(draws: Draws, level: float) -> tuple[str, Limits]:
+    """Return Hall's limits, and Korn and Graubard's if they are wider and the range is known.
+
+    Groups of unequal size count as the number of equal groups with the same variance.
+    """
+    items, n = draws.items, float(draws.items.n_drawn)
+    if items.n_groups:
+        weights = draws.parts.weights
+        n = max(float(weights.sum() ** 2 / (weights @ weights)), 2.0)
+    error, freedom = _errors(draws) * np.sqrt(n / (n - 1.0)), items.n_drawn - 1.0
+    own = draws.options.level  # far out in the tails, few degrees of freedom would be too few
+    critical = t_of(freedom, level) * t_of(n - 1.0, own) / t_of(freedom, own)
+    about = draws.theta - critical * error, draws.theta + critical * error
+    lean = _leans(draws) * n / items.n_drawn  # unequal groups are skewed in one sample only
+    found = widened_by_skewness(about, draws.theta, error, lean, critical)
     low, high = (np.where(error > 0.0, limit, np.nan) for limit in found)
-    return low, high
+    if not np.isfinite(items.most):
+        return "hall", (low, high)
+    share, count = items.sign * draws.theta / items.most, np.full(error.shape, n)
+    limits = items.most * np.array(query_share_limits(share, error / items.most, count, level))
+    least, most = np.sort(items.sign * limits, axis=0)
+    return "hall, korn-graubard", (np.fmin(low, least), np.fmax(high, most))
 
 
-def _largest_limits(draws: Draws, options: PairOptions) -> Limits:
-    """Return limits for the scores by inverting the max-statistic test over systems."""
-    every = np.arange(draws.items.n_systems)
-    about, room = np.sqrt(draws.spread.systems), draws.level.room
-    varies = about > room
-    scale = np.where(varies, about, np.inf)[:, np.newaxis]
+def gaffke(values: FloatArray, most: float, level: float) -> Limits:
+    """Return Gaffke's (2005) limits for the mean of values (row, item) from 0 to ``most``.
 
-    def centered(which: IntArray) -> FloatArray:
-        shift = draws.subsets.weights / draws.level.weight
-        moved = draws.level.sums[which, np.newaxis] * shift - draws.subsets.values[which]
-        return np.asarray(2.0 * moved / scale[which])
+    The lower limit is a quantile of a random mean of the values and 0, with weights that are
+    uniform on the simplex. For values 0 and 1, the limits are Clopper and Pearson's.
+    """
+    both = np.vstack([values, most - values])
+    knots = np.pad(both.T, ((1, 0), (0, 0)))
+    low, high = knots[0], knots.max(axis=0)
+    for _ in range(_ROUNDS):
+        points = np.linspace(low, high, _POINTS)
+        below = _positive_share(points - knots[:, np.newaxis]) < (1.0 - level) / 2.0
+        low = np.where(below, points, low).max(axis=0)
+        high = np.where(below, high, points).min(axis=0)
+    least, above = np.split(low, 2)
+    return least, most - above
 
-    found = max_t(
-        centered,
-        np.zeros(every.size),
-        draws.subsets.weights.size,
-        two_sided=True,
-        every=draws.subsets.every,
-        level=level_of_each(options.level, options.n_alike),
-    )
-    limits = simultaneous_limits(
-        np.zeros(every.size),
-        _errors(draws),
-        found.critical,
-        1.0 / draws.items.n_drawn,
-        _leans(draws),
-    )
-    low, high = (np.where(varies, draws.theta + limit, np.nan) for limit in limits)
-    return low, high
+
+def _positive_share(values: FloatArray) -> FloatArray:
+    """Return how often a random mean of values (item, row) is positive (Varsi 1973).
+
+    Weights are exponential. The sum of a positive and a negative term is an exponential variable of
+    the same size and sign as one of the terms. The other term is thus removed: the sums of the
+    first i positive and j negative terms are computed together for all i + j.
+    """
+    count = len(values)
+    up, down = np.maximum(values, 0.0), np.maximum(-values, 0.0)[::-1]
+    share = np.ones((count + 1, *values.shape[1:]))
+    share[0] = 0.0
+    for total in range(2, 2 * count + 1):
+        first, last = max(1, total - count), min(total - 1, count)
+        own = up[first - 1 : last]
+        chance = own + down[count - total + first : count - total + last + 1]
+        chance = own / np.where(chance > 0.0, chance, 1.0)
+        before, here = share[first - 1 : last], share[first : last + 1]
+        here[:] = before + chance * (here - before)
+    return np.asarray(share[count])
 
 
 def _errors(draws: Draws) -> FloatArray:
@@ -636,14 +658,3 @@ def _errors_of_t_tests(items: Items, pairs: IntArray) -> FloatArray:
         spread = np.array([(values[a] - values[b]).std(ddof=1) for a, b in pairs])
     flat = spread <= 1e-14 * np.abs(values[pairs[:, 0]]).max(axis=1, initial=0.0)
     return np.asarray(np.where(flat, 0.0, spread) / np.sqrt(items.n_items))
-
-
-def t_scores(items: Items, options: PairOptions) -> SystemScores:
-    """Return the scores with t intervals; there are no resamples."""
-    systems, theta = items.n_systems, scores_of(items)
-    error = items.statistics[..., 0].std(axis=1, ddof=1) / np.sqrt(items.n_items)
-    error = np.where(error > 0.0, error, np.nan)
-    freedom, shared = items.n_items - 1.0, level_of_each(options.level, systems * options.n_alike)
-    half, alone = t_of(freedom, shared) * error, t_of(freedom, options.level) * error
-    together, alone_ = (theta - half, theta + half), (theta - alone, theta + alone)
-    return SystemScores(theta, together, alone_, 0)

@@ -7,6 +7,7 @@ Arrays of tables are broadcast. The alternative "greater" means that the proport
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -201,86 +202,125 @@ def sample_odds_ratio(tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArr
 
 # --------------------------------------- The unconditional exact test of two paired proportions
 #
-# R. D. Boschloo (1970), Raised conditional level of significance for the 2x2-table when testing the
-# equality of two probabilities, Statistica Neerlandica 24.
+# p is the largest probability, over all rates of discordant items, of counts that are at least as
+# extreme (G. A. Barnard 1945; R. D. Boschloo 1970). Counts are ordered by the smaller of McNemar's
+# mid-p, which has more power at small levels, and the p-value of the score statistic (S. Suissa and
+# J. Shuster 1991), which has more power if few items are discordant.
+#
+# Counts with more than _MOST discordant items have McNemar's p-value. In the probability, they are
+# bounded by the largest tail for _MOST / 2 to _MOST discordant items.
 
-_AS_EXTREME = 1e-10  # p-values within this relative difference are treated as equal
-_GRID_DENSITY = 8.0  # points of the first grid in two standard deviations of asin(sqrt(pi))
-_REFINEMENT = np.arange(-7.0, 8.0, 2.0) / 8.0  # finer points around a peak, in units of the width
-_ROUNDS = 9  # rounds, each with a quarter of the width: the error of the maximum is at most 1e-13
-_ROUNDING = 1e-15  # an expectation this close to the largest possible value is not refined
-MOST_ITEMS = 200  # with more items, the unconditional test of paired proportions gains little
+_MOST = 2000
+_AS_EXTREME = 1e-10  # orders within this relative difference are treated as equal
+_GRID_DENSITY = 8.0  # points of the grid in two standard deviations of asin(sqrt(pi))
+_PEAKS = 3  # number of peaks that are refined
+_ROUNDS = 4  # parabolas through each peak, each on an eighth of the width
+_AT_ONCE = 100  # number of pairs whose peaks are refined at a time
 
 
-def paired_tails(better: IntArray, worse: IntArray, n: int) -> FloatArray:
-    """Apply :func:`paired_boschloo` to many pairs."""
-    counts, back = np.unique(np.stack([better, worse]), axis=1, return_inverse=True)
-    if n > MOST_ITEMS:
-        found = np.exp(distributions.tails_of_binomial(counts[0], counts.sum(axis=0), 0.5).ge)
-    else:
-        found = np.array([paired_boschloo(*pair, n) for pair in counts.T.tolist()])
+def paired_tails(better: AnyArray, worse: AnyArray, n: AnyArray | int) -> FloatArray:
+    """Return one-sided p-values for the first of two systems being correct more often on n items.
+
+    ``better`` and ``worse`` count the items that only one system gets right. If there are no more
+    wins than losses, the p-value is McNemar's, which is then at least 0.5.
+    """
+    better, worse, n = np.broadcast_arrays(better, worse, n)
+    counts = np.stack([better, worse, n]).reshape(3, -1).astype(np.int64)
+    (wins, losses, sizes), back = np.unique(counts, axis=1, return_inverse=True)
+    found = np.exp(distributions.tails_of_binomial(wins, wins + losses, 0.5).ge)
+    ordered = (wins > losses) & (wins + losses <= _MOST)
+    for size in np.unique(sizes[ordered]).tolist():
+        here = np.flatnonzero(ordered & (sizes == size))
+        order, _ = _ordered(size)
+        found[here] = _largest_tails(order[wins[here] + losses[here], wins[here]], size)
     return np.asarray(found[back.reshape(better.shape)])
 
 
-@lru_cache(maxsize=1 << 14)
-def paired_boschloo(only_a: int, only_b: int, n: int) -> float:
-    """Return the one-sided p-value for a being correct more often than b on n items.
+def _ordered(n: int) -> tuple[FloatArray, FloatArray]:
+    """Return the order and McNemar's p-value of counts for n items: (discordant items, wins)."""
+    order, tails = _orders(min(1 << n.bit_length(), _MOST))
+    return order[: n + 1], tails[: n + 1]
 
-    Boschloo's idea with McNemar's p-value as the statistic, maximized over the rate of discordant
-    items: at most McNemar's p-value, which is used for more than 200 items. If it is below the
-    score statistic's p-value, McNemar's is as well, so Tango's interval excludes 0 whenever p is
-    significant.
+
+@lru_cache(maxsize=16)
+def _orders(most: int) -> tuple[FloatArray, FloatArray]:
+    """Return the order and McNemar's p-value of counts: (discordant items, wins).
+
+    The order is 1 for no more wins than losses, and 0 for impossible counts.
     """
-    differ = only_a + only_b
-    tail = float(
-        np.exp(distributions.tails_of_binomial(np.array(only_a), np.array(differ), 0.5).ge)
-    )
-    if n > MOST_ITEMS or tail >= 1.0 - _AS_EXTREME:
-        return tail
-    most = tail * (1.0 + _AS_EXTREME)
-    m, count = np.arange(n + 1), np.arange(n + 2)[:, np.newaxis]
-    tails = np.where(count > m, 0.0, scipy.special.bdtrc(np.minimum(count, m + 1) - 1.0, m, 0.5))
-    tails[0] = 1.0
-    value = np.where(tails <= most, tails, 0.0).max(axis=0) / tail
-    score = float(scipy.special.ndtr((only_b - only_a) / math.sqrt(differ)))
-    return max(tail * _largest_expectation(np.minimum(value, 1.0)), min(score, tail))
+    tails = np.zeros((most + 1, most + 3))
+    tails[:, 0] = 1.0
+    for row in range(most):
+        tails[row + 1, 1:] = 0.5 * (tails[row, 1:] + tails[row, :-1])
+    differ, wins = np.arange(most + 1.0)[:, np.newaxis], np.arange(most + 2.0)
+    score = scipy.special.ndtr((differ - 2.0 * wins) / np.sqrt(np.maximum(differ, 1.0)))
+    order = np.minimum(0.5 * (tails[:, :-1] + tails[:, 1:]), score)
+    return np.where(2.0 * wins > differ, order, 1.0), tails
 
 
-def _largest_expectation(value: FloatArray) -> float:
-    """Return the maximum over pi of the expectation of value[K], K ~ Binomial(N, pi).
+def _least_wins(order: FloatArray, n: int) -> IntArray:
+    """Return the least wins that are as extreme as these orders: (order, discordant items)."""
+    rows, bound = _ordered(n)[0], -order * (1.0 + _AS_EXTREME)
+    return np.stack([np.searchsorted(-row, bound) for row in rows], axis=1)
 
-    The values are at most 1, and 0 for K = 0 and K = N. On the scale phi = asin(sqrt(pi)), the
-    standard deviation of K/N is 1/(2 sqrt(N)), and the second derivative of the expectation at most
-    about 4 N. Within w/2 of a maximum, the value is therefore lower by at most N w^2/2: grid peaks
-    lower than that are dropped, and the others refined.
+
+def _largest_tails(order: FloatArray, n: int) -> FloatArray:
+    """Return the largest probability of counts at least as extreme as each of these orders."""
+    least, (_, tails) = _least_wins(order, n), _ordered(n)
+    value = tails[np.arange(least.shape[1]), least]
+    beyond = value[:, value.shape[1] // 2 :].max(axis=1)
+    value = np.column_stack([value, beyond])
+    parts = np.array_split(value, math.ceil(len(value) / _AT_ONCE))
+    largest = np.concatenate([_largest_expectations(part, n) for part in parts])
+    if n > _MOST:
+        largest = np.maximum(largest, beyond)
+    return np.asarray(largest)
+
+
+def _largest_expectations(value: FloatArray, n: int) -> FloatArray:
+    """Return the maximum over pi of the expectation of value[min(K, last)], K ~ Binomial(n, pi).
+
+    ``value`` is (row, count). On the scale phi = asin(sqrt(pi)), the standard deviation of K/n is
+    1/(2 sqrt(n)). The peaks of a grid are refined by parabolas.
     """
-    n = value.size - 1
-    stretches = math.ceil(0.5 * math.pi * _GRID_DENSITY * math.sqrt(n))
-    width = 0.5 * math.pi / stretches
-    phi: FloatArray = np.asarray((np.arange(stretches) + 0.5) * width, dtype=float)
-    result = _expectations(value, phi)
-    # keep the local maxima on the grid, including the ends
-    peak = np.append(True, result[1:] >= result[:-1]) & np.append(result[:-1] >= result[1:], True)
-    phi, result = phi[peak], result[peak]
+    most = value.shape[1] - 2
+    end = math.asin(math.sqrt(min(1.0, 2.0 * most / n)))
+    stretches = math.ceil(end * _GRID_DENSITY * math.sqrt(n))
+    width = end / stretches
+    phi = width * np.arange(-1.0, stretches + 2.0)  # the ends, which can be peaks, are inside
+    grid = value @ _chances(phi, n, most).T
+    before, at, after = grid[:, :-2], grid[:, 1:-1], grid[:, 2:]
+    rise = (after - before) ** 2 / np.maximum(8.0 * (2.0 * at - before - after), 1e-300)
+    peak = np.where((at >= before) & (at >= after), at + np.minimum(rise, at), 0.0)
+    center, largest = phi[1 + np.argsort(peak, axis=1)[:, -_PEAKS:]], at.max(axis=1)
     for _ in range(_ROUNDS):
-        highest = float(result.max())
-        if highest >= 1.0 - _ROUNDING:  # no expectation exceeds the largest value
-            break
-        phi = phi[result >= highest - 0.5 * n * width * width]
-        # the best of eight finer points around each peak, (peak, point)
-        closer = phi[:, None] + width * _REFINEMENT
-        at = _expectations(value, closer)
-        phi, result = closer[np.arange(len(at)), at.argmax(axis=1)], at.max(axis=1)
-        width *= 0.25
-    return float(result.max())
+        three = center[..., np.newaxis] + width * np.array([-1.0, 0.0, 1.0])
+        before, at, after = np.einsum("rpjk,rk->jrp", _chances(three, n, most), value)
+        largest = np.maximum(largest, at.max(axis=1))
+        bend = 2.0 * at - before - after
+        step = 0.5 * (after - before) / np.where(bend > 0.0, bend, np.inf)
+        center = center + width * np.clip(step, -4.0, 4.0)
+        width /= 8.0
+    return np.asarray(largest)
 
 
-def _expectations(value: FloatArray, phi: FloatArray) -> FloatArray:
-    """Return the expectations of value[K], K ~ Binomial(N, sin(phi)^2)."""
-    n, k = value.size - 1, np.arange(value.size)
-    log_p, log_q = 2.0 * np.log(np.abs(np.sin(phi))), 2.0 * np.log(np.abs(np.cos(phi)))
-    log_pmf = np.multiply.outer(log_p, k) + np.multiply.outer(log_q, n - k)
-    return np.asarray(np.exp(distributions.log_choose(n, k) + log_pmf) @ value)
+def _chances(phi: FloatArray, n: int, most: int) -> FloatArray:
+    """Return P(K = 0), ..., P(K = most), P(K > most) for K ~ Binomial(n, sin(phi)^2)."""
+    k, share = np.arange(most + 1.0), np.clip(np.sin(phi[..., np.newaxis]) ** 2, 1e-300, 1 - 1e-16)
+    ways = np.append(0.0, np.cumsum(np.log((n - k[:-1]) / k[1:])))
+    pmf = np.exp(ways + k * np.log(share) + (n - k) * np.log1p(-share))
+    rest = np.maximum(1.0 - pmf.sum(axis=-1, keepdims=True), 0.0)
+    return np.asarray(np.concatenate([pmf, rest], axis=-1))
+
+
+@lru_cache(maxsize=256)
+def critical_wins(n: int, tail: float) -> IntArray:
+    """Return the least wins that are significant, for each number of ordered discordant items."""
+    rows, _ = _ordered(n)
+    order = np.unique(rows[rows < 1.0])  # from 0, that of impossible counts
+    most = tail * (1.0 + 1e-12)
+    count = bisect_right(order.tolist(), most, key=lambda x: _largest_tails(np.array([x]), n)[0])
+    return np.asarray(_least_wins(order[[count - 1]], n)[0])
 
 
 # ---------------------------------------------------------------------------------- The score test

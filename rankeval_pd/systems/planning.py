@@ -21,7 +21,7 @@ from rankeval_pd.errors import (
 )
 from rankeval_pd.options import with_options
 from rankeval_pd.roles import Alternative as Alternative_of_roles
-from rankeval_pd.stats import AnyArray, IntArray, reaching
+from rankeval_pd.stats import AnyArray, IntArray
 
 # ---- Plan test set sizes and numbers of seeds, and compute detectable gains
 
@@ -74,7 +74,7 @@ def detectable_gain(
         Planned number of seeds per system, for a table made with ``seeds``. By default, the current
         number.
     metric
-        Pass "accuracy" to plan McNemar's exact test for 0/1 items without groups or seeds. Rows of
+        Pass "accuracy" to plan the exact test for 0/1 items without groups or seeds. Rows of
         tables know their metric.
     power
     alpha
@@ -422,7 +422,8 @@ def compare_accuracies(
     DataFrame
         One row: ``gain`` of a over b, as a proportion of the items; ``ci_low``, ``ci_high``:
         smallest and largest limits of Tango's intervals; ``p_low``, ``p_high``: smallest and
-        largest p-values of McNemar's exact test, which are equal if you pass counts and ``both``.
+        largest p-values of the unconditional exact test of :func:`paired_bootstrap`, which are
+        equal if you pass counts and ``both``.
 
     See Also
     --------
@@ -437,17 +438,17 @@ def compare_accuracies(
 
     References
     ----------
-    Q. McNemar (1947); T. Tango (1998).
+    S. Suissa, J. Shuster (1991); T. Tango (1998).
 
     Examples
     --------
     >>> import rankeval_pd
     >>> rankeval_pd.compare_accuracies(356, 344, 500).round(4)
         gain  ci_low  ci_high   p_low  p_high
-    0  0.024 -0.0439   0.0917  0.0005  0.5254
+    0  0.024 -0.0439   0.0917  0.0003  0.5335
     >>> rankeval_pd.compare_accuracies(0.712, 0.688, 500, both=340).round(4)
         gain  ci_low  ci_high   p_low  p_high
-    0  0.024  0.0072   0.0443  0.0118  0.0118
+    0  0.024  0.0072   0.0443  0.0075  0.0075
     """
     n, level = check_count("n_items", n_items), check_share("level", level)
     a = _possible_counts("correct_a", correct_a, n, decimals)
@@ -466,16 +467,13 @@ def compare_accuracies(
         one, other, least, most = (x[inside] for x in (one, other, least, most))
         least, most = np.maximum(least, shared.min()), np.minimum(most, shared.max())
     only_a, only_b = (np.concatenate([x - least, x - most]) for x in (one, other))
-    n_apart = only_a + only_b
-    up = np.exp(stats.tails_of_binomial(only_a, n_apart, 0.5).ge)
-    down = np.exp(stats.tails_of_binomial(only_b, n_apart, 0.5).ge)
-    both_tails = np.minimum(1.0, 2.0 * np.minimum(up, down))
-    p_values = {"greater": up, "less": down, "two-sided": both_tails}[alternative]
+    up, down = stats.paired_tails(only_a, only_b, n), stats.paired_tails(only_b, only_a, n)
+    two_sided = np.minimum(1.0, 2.0 * np.minimum(up, down))
+    p_values = {"greater": up, "less": down}.get(alternative, two_sided)
     tails = SIDES.get(alternative, 1.0)
-    low, high = stats.tango_limits(only_a, only_b, float(n), 1.0 - 2.0 / tails * (1.0 - level))
+    low, high = stats.paired_limits(only_a, only_b, n, 1.0 - 2.0 / tails * (1.0 - level))
     low = np.where(alternative == "less", -np.inf, low)
     high = np.where(alternative == "greater", np.inf, high)
-    low, high = reaching((low, high), p_values, level)
     gain = (float((a[0] + a[-1]) / 2.0) - float((b[0] + b[-1]) / 2.0)) / n
     row = gain, low.min(), high.max(), p_values.min(), p_values.max()
     columns = pd.Index(["gain", "ci_low", "ci_high", "p_low", "p_high"])

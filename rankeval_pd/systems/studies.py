@@ -40,6 +40,7 @@ from rankeval_pd.errors import (
     checked_call,
     progress_bar,
     unknown_name,
+    warn,
 )
 from rankeval_pd.options import Capabilities, with_roles
 from rankeval_pd.roles import (
@@ -54,7 +55,6 @@ from rankeval_pd.roles import (
     Roles,
     ThresholdInterval,
     as_names,
-    frame_column,
 )
 from rankeval_pd.stats import (
     DIRECTED_METRICS,
@@ -88,7 +88,7 @@ def gain_threshold(
     window: tuple[float, float] = (0.04, 0.06),
     quantile: float = 0.95,
     alternative: Alternative_of_planning = "greater",
-    ci: ThresholdInterval = "order",
+    ci: ThresholdInterval = "systems",
     level: float = 0.95,
     n_resamples: int = 1000,
     rng: int | np.random.Generator | None = 0,
@@ -109,9 +109,8 @@ def gain_threshold(
         is then valid only if the direction was fixed beforehand, because tables of all pairs list
         the better system first. "two-sided" uses ``p_two_sided``.
     ci
-        Kind of interval for the threshold. "order" uses distribution-free order statistics for
-        independent pairs. "systems" resamples systems because pairs share systems. This interval
-        is never narrower.
+        Kind of interval for the threshold. "systems" resamples systems because pairs share systems.
+        "order" uses distribution-free order statistics for independent pairs, and is never wider.
     level
     n_resamples, rng
         Number of draws and seed for ci="systems".
@@ -126,15 +125,21 @@ def gain_threshold(
           empty window; ``threshold_low``, ``threshold_high``: interval for the threshold, with an
           infinite upper limit if there are few pairs; ``n_pairs``: number of pairs in the window
           with a gain;
-        * ``threshold_all_pairs``: z times the same quantile of ``gain_se`` over all pairs. z is the
-          normal quantile for the middle of the window (half of the middle for two-sided tests).
+        * ``threshold_all_pairs``, if the table of pairs has ``gain_se`` (``details=True``): z times
+          the same quantile of ``gain_se`` over all pairs. z is the normal quantile for the middle
+          of the window (half of the middle for two-sided tests).
+
+    Warns
+    -----
+    RankevalWarning
+        If the window contains too few pairs for an upper limit: 72 are needed for a 95% interval
+        for the 95th percentile. ``threshold`` tends to be too low. Report ``threshold_all_pairs``.
 
     Notes
     -----
-    The upper limit of a 95% interval for the 95th percentile is finite for 72 or more pairs.
-    Berg-Kirkpatrick et al. (2012) had 47 pairs. If the window contains few pairs, report
-    ``threshold_all_pairs``. A threshold is valid only for one test set, one metric and similar
-    systems. For a similar test set of another size, multiply it by √(n / other n).
+    Berg-Kirkpatrick et al. (2012) had 47 pairs. A threshold is valid only for one test set, one
+    metric and similar systems. For a similar test set of another size, multiply it by
+    √(n / other n).
 
     References
     ----------
@@ -144,17 +149,18 @@ def gain_threshold(
     --------
     >>> import numpy as np, pandas as pd, rankeval_pd
     >>> rng = np.random.default_rng(1)
-    >>> skill = np.linspace(0.60, 0.66, 20)
-    >>> df = pd.DataFrame(rng.random((400, 20)) < skill).add_prefix("s")
-    >>> pairs = df.rankeval.paired_bootstrap()
-    >>> pairs.rankeval.gain_threshold()
-       relation  threshold  threshold_low  threshold_high  n_pairs
-    0       NaN     0.0625         0.0625             inf       13
+    >>> skill = np.linspace(0.60, 0.68, 50)
+    >>> df = pd.DataFrame(rng.random((400, 50)) < skill).add_prefix("s")
+    >>> pairs = df.rankeval.paired_bootstrap(details=True)
+    >>> pairs.rankeval.gain_threshold(quantile=0.9).drop(columns="relation")
+       threshold  threshold_low  threshold_high  n_pairs  threshold_all_pairs
+    0       0.06           0.06          0.0625       55             0.057568
 
     Use the two-sided p-value unless the direction was fixed beforehand:
 
-    >>> pairs.rankeval.gain_threshold(alternative="two-sided")["threshold"].round(3).tolist()
-    [0.073]
+    >>> found = pairs.rankeval.gain_threshold(quantile=0.9, alternative="two-sided")
+    >>> found[["threshold", "threshold_all_pairs"]].round(3).values.tolist()
+    [[0.072, 0.069]]
     """
     low, high = _p_values("window", window, 2)
     share = check_share("quantile", quantile)
@@ -178,6 +184,7 @@ def gain_threshold(
     from scipy import special
 
     rows: list[list[Any]] = []
+    few: list[int] = []
     for keys, name, part in parts:
         inside = part[part["p_value"].between(low, high) & part["gain"].notna()]
         gains = inside["gain"].to_numpy(dtype=float)
@@ -188,12 +195,20 @@ def gain_threshold(
             weights = pair_studies.pair_weights(numbers_of(inside), n_resamples, seed)
             drawn = pair_studies.weighted_quantiles(gains, weights, share)
             limits = pair_studies.wider(pair_studies.percentile_limits(drawn, level), limits)
+        if not limits[1] < np.inf:
+            few.append(len(inside))
         listed = [name, _quantile(gains, share), *limits, len(inside)]
         if "gain_se" in part:
             errors = part["gain_se"].dropna().to_numpy(dtype=float)
             z = -float(special.ndtri((low + high) / 2.0 / SIDES[alternative]))
             listed.append(z * _quantile(errors, share))
         rows.append(keys + listed)
+    if few:
+        source = " from a table of pairs made with details=True" * ("gain_se" not in table)
+        warn(
+            f"the window contains {min(few)} pairs, too few for an upper limit, and threshold tends"
+            f" to be too low. Report threshold_all_pairs{source}."
+        )
     attrs = {
         **made_by(below_door(data)),
         "window": (low, high),
@@ -279,16 +294,14 @@ def gain_by_size(
     >>> df = pd.DataFrame({"x": rng.random(400) < 0.7, "y": rng.random(400) < 0.6})
     >>> df.rankeval.gain_by_size([100, 400])
        size system_a system_b  score_a  score_b  gain    ci_low   ci_high   p_value
-    0   100        x        y   0.6700   0.5900  0.08 -0.050842  0.208436  0.271253
-    1   400        x        y   0.7275   0.5775  0.15  0.086094  0.212924  0.000007
+    0   100        x        y   0.6700   0.5900  0.08 -0.050842  0.208436  0.249750
+    1   400        x        y   0.7275   0.5775  0.15  0.086094  0.212924  0.000005
     """
     check_items(data)
     chosen = item_roles(roles)
     frame = below_door(data)
     by = as_names(chosen.by, frame.columns)
-    number = np.zeros(len(frame), dtype=np.int64)
-    if by:
-        number = group_numbers([frame_column(frame, name, "by") for name in by], by, len(frame))[1]
+    number = group_numbers(frame, by)[1]
     place, count = pd.Series(number).groupby(number).cumcount(), np.bincount(number)
     whole = check_sizes(sizes, int(count.max(initial=0)))
     systems = roles_of_systems(frame, roles)
@@ -395,8 +408,8 @@ def calibration(
     >>> pairs = here.rankeval.paired_bootstrap()
     >>> pairs.rankeval.calibration(there, bins=[0.01, 0.05, 0.2])
        p_low  p_high  n_pairs  agreement    ci_low   ci_high  expected_agreement
-    0   0.01    0.05       33   0.939394  0.797736  0.992574            0.913673
-    1   0.05    0.20       59   0.762712  0.634050  0.863774            0.792766
+    0   0.01    0.05       36   0.944444  0.813363  0.993200            0.913101
+    1   0.05    0.20       45   0.711111  0.556855  0.836337            0.801599
     """
     level = check_share("level", level)
     edges = _p_values("bins", bins)
@@ -558,7 +571,7 @@ def population_calibration(
     >>> df = pd.DataFrame(rng.random((5000, 8)) < np.linspace(0.60, 0.64, 8))
     >>> df.rankeval.population_calibration(400, bins=[0.02, 0.10])
        p_low  p_high  n_pairs  agreement    ci_low   ci_high  expected_agreement
-    0   0.02     0.1       56   0.928571  0.827095  0.980196            0.945334
+    0   0.02     0.1       53   0.924528  0.817892  0.979054            0.948731
     """
     chosen = item_roles(roles)
     for name in ("by", "groups"):

@@ -17,8 +17,7 @@ from rankeval_pd.decisions import (
     over_all_groups,
     pairs_tested_once,
     ranked_systems,
-    ranks_by_draws,
-    ranks_by_t,
+    ranks_of,
 )
 from rankeval_pd.doors import Data, Families, rows_at, tabulate_items
 from rankeval_pd.errors import (
@@ -77,6 +76,7 @@ class GroupFacts(NamedTuple):
     n_items: int
     n_drawn: int  #: items, or clusters
     n_resamples: int
+    test: str  #: name of the test with this event
     interval: str  #: kind of interval, or "" if the table does not name it
     flat: bool  #: whether an interval is undefined because there is no variation
     skewed: bool
@@ -106,6 +106,7 @@ class TestPlan:
     b: Hashable = None
     baseline: Hashable = None
     families: Families | None = None
+    least: int = 2
 
     def __post_init__(self) -> None:
         """Derive what the tests need from the options."""
@@ -141,8 +142,8 @@ class TestPlan:
         own = draws_of(items, pairs, drawn, quiet).parametric
         answers, lopsided, seeds = np.inf, False, (0, 1.0, 0)
         if isinstance(own, RatioGains):
-            answers = float(own.answers[pairs].min())
-        else:
+            answers = float(own.answers[pairs].min(initial=np.inf))
+        elif len(pairs):
             lopsided = skewed(items, pairs, drawn)
         if isinstance(own, SeedGains):
             seeds = own.fewest, round(own.widening(options.level), 2), own.n_systems
@@ -157,9 +158,10 @@ class TestPlan:
             n_items=items.n_items,
             n_drawn=items.n_drawn,
             n_resamples=drawn.n_resamples,
+            test=self._test_of(own, items),
             interval=interval,
             flat=bool((np.isfinite(known) & np.isnan(rows["ci_low"])).any()),
-            skewed=lopsided,
+            skewed=lopsided or ("skewed" in rows and bool(rows["skewed"].any())),
             undecided=bool(rows["undecided"].any()),
             moves_with_size=by_item and moves_with_size(items, pairs),
             answers=answers,
@@ -168,6 +170,22 @@ class TestPlan:
             seed_widening=seeds[1],
             n_systems=seeds[2],
         )
+
+    def _test_of(self, own: RatioGains | SeedGains | None, items: AnyItems) -> str:
+        """Return the name of the test with the event, which depends on the items."""
+        if self.crossed:
+            return "crossed"
+        if isinstance(own, SeedGains):
+            return "seeds"
+        if self.options.event != "wild":
+            return self.options.event
+        if isinstance(own, RatioGains):
+            return "proportions"
+        if items.binary and not self.options.simultaneous:
+            return "unconditional"
+        if self.options.skewness and not items.binary:
+            return "hall"
+        return "wild"
 
     def attrs(self, facts: Sequence[GroupFacts], n_pairs: int) -> dict[str, Any]:
         """Warn about few items or groups, or no variation, and return the attrs of a table."""
@@ -186,10 +204,10 @@ class TestPlan:
             attrs[name] = getattr(options, name)
         if options.adjust is not None:
             attrs["adjust_over"] = self.adjust_over
+        if "event" in attrs:
+            attrs["test"] = ", ".join(sorted({*every.test}))
         attrs |= {"seed": options.seed, **self.more}
         attrs["n_resamples"] = most or None  # exact: no draws
-        if self.crossed:
-            attrs["event"] = "crossed"
         if every.n_strata[-1]:
             attrs["n_strata"] = every.n_strata[-1]
         attrs["n_items"] = None  # each row shows the number for its group
@@ -201,8 +219,6 @@ class TestPlan:
             attrs["n_seeds"] = min(every.n_seeds)
             attrs["seed_widening"] = max(1.0, *every.seed_widening)
             attrs["n_systems"] = every.n_systems[-1]
-            if self.signs:
-                attrs["event"] = "seeds"
         attrs.pop("ci", None)
         intervals = {*every.interval} - {""}
         if intervals:
@@ -226,18 +242,20 @@ def _warn_of_few(every: Any, plan: TestPlan) -> None:
     if plan.crossed:
         if fewest < FEW_LEVELS:
             why = f"with fewer than {FEW_LEVELS} groups, intervals are wide and only approximate"
-    elif plan.signs and fewest < needed:
+    elif plan.signs and "alpha" in plan.named and fewest < needed:
         why = f"with fewer than {needed} {what}, no two-sided test can be significant at {alpha:g}"
-    elif any(every.skewed):
-        why = (
-            "differences are skewed, or all scores of a system are equal, so tests may be"
-            " unreliable"
-        )
     elif not plan.signs and fewest < few:
         why = (
             f"with fewer than {few} {what}, resampled gains vary too little, so tests are too"
             " liberal"
         )
+    elif any(every.skewed):
+        why = (
+            "scores or differences are skewed, or all scores of a system are equal, so tests may be"
+            " unreliable"
+        )
+        if not plan.options.skewness:
+            why += "; the default of paired_bootstrap corrects for skewness"
     texts = []
     if why:
         texts.append(f"{fewest} {what}: {why}. Use more data; see the page on paired tests.")
@@ -308,7 +326,8 @@ def system_ranks(
     data, n_resamples, **roles
         As in :func:`paired_bootstrap`.
     test
-        Test for all pairs. "t" is the paired t test with t intervals for scores and needs no draws.
+        Test for all pairs. "t" is the paired t test, which needs no draws. Intervals for scores do
+        not depend on the test.
     adjust
         Adjustment for testing all pairs. "auto" means "max-t", or "holm" with ``test="t"``. With
         None, "bh" or "by", rank limits are not simultaneous. "max-t-stepdown" has more power than
@@ -324,18 +343,20 @@ def system_ranks(
     DataFrame or Dataset
         One row per system, sorted by rank (Dataset: dimension system, in the order of the data):
         ``system``, ``value`` (the score); ``ci_low``, ``ci_high``: interval for the score,
-        simultaneous for all systems (max-t for "wild", otherwise Bonferroni); ``ci_low_alone``,
-        ``ci_high_alone``: the unadjusted interval; ``rank``: 1 for the best system, equal scores
+        simultaneous for all systems (Bonferroni); ``ci_low_alone``, ``ci_high_alone``: the
+        unadjusted interval; ``rank``: 1 for the best system, equal scores
         share the better rank, and undefined scores (NaN) are last; ``rank_low``: 1 + the number of
         significantly better systems; ``rank_high``: the number of systems minus the number of
         significantly worse systems; ``tied_for_best``: True if no system is significantly
         better; ``letters``: two systems share a letter if and only if they do not differ
-        significantly; ``n_groups``: only with ``groups``.
+        significantly; ``n_groups``: only with ``groups``. A single system has a value and an
+        interval, but no rank and no letter.
 
     Warns
     -----
     RankevalWarning
-        In the same situations as :func:`paired_bootstrap`, or if a score has no interval.
+        In the same situations as :func:`paired_bootstrap`, if a score has no interval, or if the
+        scores of several systems are too skewed for their number.
 
     Notes
     -----
@@ -346,8 +367,9 @@ def system_ranks(
     number or 33 million gains in total.
 
     The interval for the score of 0/1 items without ``groups`` is exact binomial (Clopper and
-    Pearson). Otherwise, it contains the scores not rejected by a random-sign test of the items or
-    by Hall's (1992) t test.
+    Pearson). The interval for up to 50 independent values of a metric between 0 and 1 is Gaffke's
+    (2005). Otherwise, it is Hall's (1992) t interval, widened to Korn and Graubard's if the range
+    of the metric is known. No interval leaves this range.
 
     References
     ----------
@@ -383,10 +405,11 @@ def system_ranks(
     plan = RankPlan(
         options=options,
         roles=roles,
-        kernel={"bootstrap": ranks_by_draws, "t": ranks_by_t}[test],
+        kernel=partial(ranks_of, test=test),
         named=("event", "adjust", "alpha", "level"),
         more=more,
         adjust_over=adjust_over,
+        least=1,
     )
     return tabulate_items(data, plan)
 
@@ -403,17 +426,18 @@ class RankPlan(TestPlan):
         self, items: AnyItems, pairs: IntArray, n_groups: int, step: Step
     ) -> tuple[Rows, GroupFacts]:
         """Return one row per system, and the facts of the group."""
-        interval = "wild"
-        if self.kernel is ranks_by_t:
-            interval = "t"
-        elif items.binary:
-            interval = "clopper-pearson"
         options = self.settled(len(pairs), n_groups, items.n_systems)
         rows = self.kernel(items, options, step)
-        return rows, self.facts_of(options, items, pairs, rows, interval)
+        if not len(pairs):  # a single system has no tests
+            self.options, self.named = replace(options, adjust=None), ["level"]
+            if options.n_alike == 1:
+                self.more = {}
+        return rows, self.facts_of(options, items, pairs, rows, str(rows.pop("interval")[0]))
 
     def finish(self, rows: Rows) -> Rows:
         """Rank the systems of all groups, and sort the systems of each group by rank."""
+        if not rows["pair_p"].size:  # a single system has no rank
+            return {name: values for name, values in rows.items() if name != "rank"}
         rows = ranked_systems(rows, how=self.options, over_all=self.over_all)
         return rows_at(rows, np.lexsort([rows["rank"], rows[GROUP]]))
 
@@ -612,11 +636,13 @@ def paired_bootstrap(
 
     "wild" linearizes scores with derivatives at the sums, which is exact for means, sums and
     accuracy. For up to 16 items or groups, it enumerates all sign patterns. For 0/1 items without
-    ``groups``, it is McNemar's exact test and, with up to 200 items, an unconditional test whose
-    p-value is at most McNemar's. With ``seeds``, it is a t test (see :func:`needed_seeds`). For
-    ratios of sums between 0 and 1 (precision, recall, F1, AER, ratio) without ``groups``, it is the
-    distribution of a difference between two dependent proportions (Storer and Kim 1990; Kosinski
-    2013), which keeps the nominal level for 10 or more guesses.
+    ``groups``, it is an unconditional exact test: p is the largest probability, over all rates of
+    discordant items, of counts ordered by the smaller of McNemar's mid-p and the score statistic's
+    p-value (with more than 2,000 discordant items, McNemar's p-value). With ``seeds``, it is a t
+    test (see :func:`needed_seeds`). For ratios of sums between 0 and 1 (precision, recall, F1, AER,
+    ratio) without ``groups``, it is the distribution of a difference between two dependent
+    proportions (Storer and Kim 1990; Kosinski 2013), which keeps the nominal level for 10 or more
+    guesses. ``attrs["test"]`` names the test.
 
     Exact distributions are available for mean, sum and accuracy if all differences are multiples of
     one step and their sum has at most a million values near the mean. Events that resample items
@@ -632,7 +658,8 @@ def paired_bootstrap(
     ----------
     T. Berg-Kirkpatrick, D. Burkett, D. Klein (2012), figure 1, section 2.2 and footnotes 2 to 5. C.
     F. J. Wu (1986); A. C. Cameron, J. Gelbach, D. Miller (2008: wild bootstrap; 2011: crossed
-    factors). J. Hartigan (1969): intervals. T. Tango (1998). P. Hall (1992), On the removal of
+    factors). J. Hartigan (1969): intervals. T. Tango (1998). S. Suissa, J. Shuster (1991): paired
+    proportions. P. Hall (1992), On the removal of
     skewness by transformation. B. Phipson, G. Smyth (2010). J. Romano, M. Wolf (2005): step-down.
 
     Examples
@@ -643,7 +670,7 @@ def paired_bootstrap(
     >>> df = pd.DataFrame({"new": [1] + [0] * 49, "old": [0] * 50})
     >>> df.rankeval.paired_bootstrap()
       system_a system_b  score_a  score_b  gain    ci_low   ci_high   p_value
-    0      new      old     0.02      0.0  0.02 -0.052775  0.104954  0.942115
+    0      new      old     0.02      0.0  0.02 -0.052775  0.104954  0.533219
 
     The following call runs the test in Berg-Kirkpatrick et al. (2012):
 
@@ -718,7 +745,6 @@ def paired_permutation(
     adjust_over: AdjustOver = "all",
     alpha: float = 0.05,
     level: float = 0.95,
-    skewness: bool = True,
     **roles: Unpack[ItemRoles],
 ) -> Data:
     """Test all pairs of systems with approximate randomization.
@@ -732,8 +758,8 @@ def paired_permutation(
         t test, which needs no draws. "wilcoxon" is the signed-rank test. The signed-rank test
         reports the Hodges-Lehmann estimate (the median of pairwise means of the differences) as
         ``gain``, with matching limits.
-    alpha, level, skewness
-        As in :func:`paired_bootstrap`. With ``skewness=False``, the test uses only swaps.
+    alpha, level
+        As in :func:`paired_bootstrap`.
     **roles
         As in :func:`paired_bootstrap`. With ``groups``, whole clusters are swapped.
     method
@@ -743,21 +769,31 @@ def paired_permutation(
     Returns
     -------
     DataFrame or Dataset
-        The columns of :func:`paired_bootstrap`, with the same warnings. ``p_one_sided`` is the
-        probability of a gain at least this large for systems that are exchangeable on each item.
-        If Hall's statistic (for ratios, the distribution of ratios) gives a larger p-value, the
-        larger p-value is reported. ``gain_se`` is the standard deviation of the gain under swaps,
-        which assumes a true gain of 0. ``ci_low`` and ``ci_high`` are the gain minus the quantiles
-        of the gain under swaps. This interval agrees with the test but is too wide for large
-        gains, so report the interval from :func:`paired_bootstrap`.
+        The columns of :func:`paired_bootstrap`. ``p_one_sided`` is the probability of a gain at
+        least this large for systems that are exchangeable on each item. ``gain_se`` is the standard
+        deviation of the gain under swaps, which assumes a true gain of 0. ``ci_low`` and
+        ``ci_high`` are the gain minus the quantiles of the gain under swaps. This interval agrees
+        with the test but is too wide for large gains, so report the interval from
+        :func:`paired_bootstrap`.
+
+    Warns
+    -----
+    RankevalWarning
+        If gains are so skewed that the test rejects equal systems too often (the median is near one
+        end of the range, and 0 on its other side), or if there are too few items for significance.
 
     Notes
     -----
     The test is exact for the sharp null hypothesis that the two systems' outputs are exchangeable
     on these items (Riezler and Maxwell 2005). For 0/1 items, the test is McNemar's exact test.
-    All pairs share the same swaps. "wilcoxon" drops
-    zero differences, uses mean ranks for ties, and is exact for up to a million values of the rank
-    sum. If most differences are 0, as is common with accuracy, the "wilcoxon" gain is 0.
+    Two-sided p-values are twice the smaller one-sided p-value, as in SciPy. All pairs share the
+    same swaps.
+
+    The p-values are those of SciPy's ``permutation_test(permutation_type="samples")``,
+    ``binomtest``, ``ttest_rel`` and ``wilcoxon(method="exact")``, and of sacrebleu's approximate
+    randomization. "wilcoxon" drops zero differences, uses mean ranks for ties, and is exact for up
+    to a million values of the rank sum, also with ties. If most differences are 0, as is common
+    with accuracy, the "wilcoxon" gain is 0.
 
     References
     ----------
@@ -772,7 +808,6 @@ def paired_permutation(
       system_a system_b  score_a  score_b  gain  ci_low  ci_high  p_value
     0      new      old     0.02      0.0  0.02     0.0     0.04      1.0
     """
-    check_flag("skewness", skewness)
     options = options_of(
         roles,
         n_resamples,
@@ -784,7 +819,6 @@ def paired_permutation(
         ci="basic",
         keep_order=b is not None or baseline is not None,
         alternative=alternative,
-        skewness=skewness,
     )
     plan = PairPlan(
         options=options,

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 from hypothesis import given
-from scipy import stats
+from scipy import integrate, stats
 from sklearn import metrics
 
 from rankeval_pd import RankevalWarning, datasets
@@ -150,7 +150,12 @@ def test_a_perfect_ranking_and_its_reverse():
     df = pd.DataFrame({"a": range(6), "b": range(6, 0, -1), "gold": [False] * 3 + [True] * 3})
     pair = df.rankeval.compare_area().loc[0]
     assert pair["difference"] == 1
-    assert pair[["z", "p_value"]].isna().all()
+    assert np.isnan(pair["z"])
+    # of three candidates in each class, 0.4 are missed: Student's t of 1 / (0.4 / 3 + 0.4 / 3)
+    tail = stats.t.sf(3.75, 2)
+    for alternative, p in (("two-sided", 2 * tail), ("greater", 1 - tail), ("less", tail)):
+        row = df.rankeval.compare_area("b", "a", alternative=alternative).loc[0]
+        assert row["p_value"] == pytest.approx(p, rel=1e-3)
     best, worst = (df.rankeval.area().loc[k] for k in (0, 1))
     assert (best["area"], worst["area"], best["ci_high"]) == (1, 0, 1)
     assert best["ci_low"] == pytest.approx(1 - worst["ci_high"], abs=1e-12)
@@ -180,6 +185,7 @@ def test_areas_below_chance_hint_at_the_direction():
 # -------------------------------------------------------------------------- average precision
 
 
+@QUIET
 def test_chance_is_the_mean_over_all_orders_of_labels():
     for score, positive in (([9, 8, 7, 6, 5, 4], 3), ([3, 3, 2, 2, 2, 1], 4), ([1] * 6, 1)):
         values = [
@@ -189,6 +195,43 @@ def test_chance_is_the_mean_over_all_orders_of_labels():
         df = pd.DataFrame({"a": score, "gold": np.arange(6) < positive})
         found = df.rankeval.area("ap").loc[0]
         assert found["chance"] == pytest.approx(np.mean(values), rel=1e-13)
+
+
+@QUIET
+@pytest.mark.parametrize(("positives", "others"), [(87, 2), (3, 60), (40, 40)])
+def test_average_precision_stays_within_what_is_possible(positives, others):
+    """With all negatives first, the precision at recall t is t / (t + (1 - share) / share)."""
+    odds = others / positives
+    least = integrate.quad(lambda t: t / (t + odds), 0, 1)[0]
+    rng = np.random.default_rng(positives)
+    gold = np.arange(positives + others) < positives
+    scores = rng.normal(size=(6, gold.size)) - 2.0 * gold * np.arange(-2, 4)[:, np.newaxis]
+    df = pd.DataFrame(dict(zip("abcdef", scores, strict=True))).assign(gold=gold, w=-1.0 * gold)
+    found = df.rankeval(details=True).area("ap")
+    assert (least - 1e-12 <= found["ci_low"]).all()
+    assert (found["ci_low"] <= found["area"]).all()
+    assert (found["area"] <= found["ci_high"]).all()
+    pairs = df.rankeval.compare_area(kind="ap")
+    assert (pairs[["ci_low", "ci_high"]].abs() <= 1.0 - least + 1e-12).all(axis=None)
+    # a list that ends may have no true positive
+    short = df.assign(a=df["a"].where(np.arange(gold.size) >= 4 * positives // 5))
+    ended = short.rankeval(measures="a", missing="last").area("ap").loc[0]
+    assert 0.0 <= ended["ci_low"] <= ended["area"]
+
+
+@QUIET
+def test_a_perfect_average_precision_against_equal_scores():
+    """Neither varies: p is the level at which the interval just reaches 0."""
+    gold = np.arange(24) < 12
+    df = pd.DataFrame({"a": 24.0 - np.arange(24), "b": 1.0, "gold": gold}).rankeval
+    row = df.compare_area(kind="ap", details=True).loc[0]
+    assert (row["se"], row["difference"]) == (0.0, 0.5)
+    assert 0.0 < row["p_value"] < 1e-4
+    low, high = (
+        df.compare_area(kind="ap", level=1.0 - times * row["p_value"]).loc[0, "ci_low"]
+        for times in (1.02, 0.98)
+    )
+    assert high <= 0.0 < low
 
 
 # -------------------------------------------------------------------------- independent samples

@@ -181,7 +181,7 @@ def test_a_partial_area_needs_a_rate(simulated):
 
 @QUIET
 def test_limits_are_the_outer_ones_with_pairs_at_both_ends(four_measures):
-    """By hand: a tied pair of both classes at either end, and Student's t on the logit."""
+    """By hand: a tied pair of both classes at either end, and Student's t on both scales."""
     few = four_measures.iloc[
         np.r_[np.flatnonzero(four_measures["gold"])[:6], 100:170]
     ].drop_duplicates()
@@ -196,8 +196,12 @@ def test_limits_are_the_outer_ones_with_pairs_at_both_ends(four_measures):
         for frame in (few, more):
             row = ask(frame.rankeval(details=True)).iloc[0]
             value = row["value" if "value" in row else "area"]
-            half = stats.t.ppf(0.975, freedom) * row["se"] / (value * (1 - value))
-            limits.append(special.expit(special.logit(value) + np.array([-half, half])))
+            half = stats.t.ppf(0.975, freedom) * row["se"] * np.array([-1.0, 1.0])
+            room = value * (1 - value)
+            logit = special.expit(special.logit(value) + half / room)
+            angle = np.arcsin(value**0.5) + 0.5 * half / room**0.5
+            arcsine = np.sin(np.clip(angle, 0.0, 0.5 * np.pi)) ** 2
+            limits.append((max(logit[0], arcsine[0]), min(logit[1], arcsine[1])))
         low, high = np.array(limits).T
         assert found["ci_low"] == pytest.approx(low.min(), rel=1e-9)
         assert found["ci_high"] == pytest.approx(high.max(), rel=1e-9)
@@ -228,7 +232,7 @@ def test_the_error_of_bedroc_is_that_of_its_candidates():
 @QUIET
 def test_limits_of_the_best_and_the_worst_share_are_clopper_and_pearsons():
     nothing = np.zeros(2)
-    low, high = early.logit_limits(np.array([1.0, 0.0]), nothing, 4, 5, 0.95)
+    low, high = early.early_limits(np.array([1.0, 0.0]), nothing, 4, 5, 0.95)
     alone = 0.025**0.2
     assert low.tolist() == pytest.approx([alone, 0.0])
     assert high.tolist() == pytest.approx([1.0, 1.0 - alone])

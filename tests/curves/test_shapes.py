@@ -269,9 +269,50 @@ def test_variance_of_roc_is_that_of_the_formula():
     found = curve_bands._effective("roc", lists)[300]
     positive, others = gold.sum() + 4.0, (~gold).sum() + 4.0
     t, u = (lists.tp[300] + 2) / positive, (301 - lists.tp[300] + 2) / others
-    odds = curve_bands._odds("roc", lists)[300]
+    odds = -curve_bands._influence("roc", lists)[2][300]
     variance = t * (1 - t) + odds**2 * others / positive * u * (1 - u)
     assert found == pytest.approx(gold.sum() * t * (1 - t) / variance, rel=1e-12)
+
+
+def test_limits_of_precision_by_hand():
+    """SciPy's Poisson limits at two order statistics of the true positives, added as squares."""
+    gold = np.zeros(60, dtype=bool)
+    gold[[2, 4, 7, 9, 12, 16, 24, 32, 43, 57]] = True  # beside 4 true positives: 6 to 8 others
+    df = pd.DataFrame({"a": -np.arange(60.0), "gold": gold})
+    row = df.rankeval.precision_recall(interval="pointwise").query("n == 10").iloc[0]
+    place = np.arange(12)
+    above = [0, 2, 3, 5, 6, 8, 11, 18, 25, 35, 48, 50]
+    middle, z = np.arcsin(np.sqrt(4.5 / 11)), stats.norm.ppf(0.975)
+    center = np.log(np.interp(4.5, place, above) + 0.5)
+    for sign, name in ((1, "ci_low"), (-1, "ci_high")):
+        fp = np.interp(11 * np.sin(middle + sign * z / 2 / 11**0.5) ** 2, place, above)
+        tail = 0.975 if sign > 0 else 0.025
+        count = stats.gamma.ppf(tail, fp + (sign > 0))
+        parts = np.log(fp + 0.5) - center, np.log(count) - np.log(fp + 0.5)
+        apart = np.sqrt(sum(x**2 for x in parts) + z**2 * (1 / 10 + 1 / 50))
+        assert row[name] == pytest.approx(4 / (4 + np.exp(center + sign * apart)), rel=1e-9)
+
+
+@settings(max_examples=examples(40))
+@given(st.integers(2, 40), st.integers(2, 300), st.floats(0, 4), st.sampled_from([0, 2, 30]))
+def test_limits_of_precision_do_not_jump(positives, others, shift, steps):
+    rng = np.random.default_rng(positives * others)
+    gold = np.arange(positives + others) < positives
+    score = rng.normal(size=gold.size) + shift * gold
+    if steps:
+        score = np.round(score * steps / 10)
+    df = pd.DataFrame({"a": score, "gold": gold})
+    for ties in ("expected", "shared"):
+        found = df.rankeval(ties=ties).precision_recall(interval="pointwise")
+        low, high, precision = (found[x] for x in ("ci_low", "ci_high", "precision"))
+        assert (low >= 0).all()
+        assert (high <= 1).all()
+        assert (low <= precision + 1e-12).all()
+        assert (precision <= high + 1e-12).all()
+        assert (low[found["recall"] > 0] > 1e-6).all()
+        # with one more true positive, and the others up to the next, less than an e-fold change
+        at = found[found["recall"] > 0].groupby("recall")["ci_low"].first()
+        assert (np.abs(np.diff(np.log(at))) < 2.0).all()
 
 
 def test_pictures_say_whose_limits_they_show(df):

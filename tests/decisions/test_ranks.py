@@ -123,3 +123,24 @@ def test_a_family_of_the_comparisons_with_one_measure():
         assert_allclose(found["difference_low"][gap[0], 0], low)
         assert_allclose(found["difference_high"][gap[0], 0], high)
         assert_array_equal(found["rank_low"][:, 0], [1, 1, 2])  # of all pairs, whatever is shown
+
+
+@SEEDS
+def test_letters_are_the_decisions_of_comparisons(seeds):
+    """Two measures share a letter if, and only if, a test of the same family does not reject."""
+    for seed in seeds:
+        rng = np.random.default_rng([9, seed])
+        df, adjust = random_candidates(rng), ["holm", "bonferroni", "bh", None][seed % 4]
+        if rng.random() < 0.4:  # areas of 1 and 0
+            df["a"], df["b"] = 9.0 * df["gold"] + df["c"] / 99, df["c"] / 99 - 9.0 * df["gold"]
+        if rng.random() < 0.4:
+            df.loc[::7, "c"] = np.nan
+        call = df.rankeval(measures=["a", "b", "c"], missing="drop")
+        asked: list[dict[str, Any]] = [{"n": 6}, {"kind": "roc"}, {"kind": "ap"}]
+        for what in asked:
+            compare = call.compare if "n" in what else call.compare_area
+            pairs = compare(**what, adjust=adjust)
+            letters = call.measure_ranks(**what, adjust=adjust).set_index("measure")["letters"]
+            sides = pairs[["measure_a", "measure_b"]].itertuples(index=False)
+            shared = [bool({*letters[a]} & {*letters[b]}) for a, b in sides]
+            assert shared == pairs["better"].isna().tolist(), (seed, what, adjust)

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import fisher_exact
 
 import rankeval_pd
-from rankeval_pd import RankevalWarning, datasets
+from rankeval_pd import datasets
 from rankeval_pd.stats.differences import corrected_score
 from tests.lists.by_hand import odds, p_values
 
@@ -92,8 +92,12 @@ def test_every_list_of_every_pair(tied, alternative, test, level):
             low, high = min(low, 0.0), max(high, 0.0)
         if not two_sided and only:  # and ends where the range does
             low, high = (low, 1.0) if alternative == "greater" else (-1.0, high)
-        if only < 10:  # small regions have the outer limits of theirs and of the lists'
-            low, high = min(low, of_list["ci_low"]), max(high, of_list["ci_high"])
+        # the outer limits of the regions and of the lists, unless only the former agree with p
+        sure = p_value <= (1 - level) * (1 + 1e-9)
+        if not (sure and of_list["ci_low"] <= 0 < low):
+            low = min(low, of_list["ci_low"])
+        if not (sure and high < 0 <= of_list["ci_high"]):
+            high = max(high, of_list["ci_high"])
         assert [row["ci_low"], row["ci_high"]] == pytest.approx([low, high], rel=1e-10, abs=1e-15)
         leaning = row["measure_a"] if tp_a > tp_b else row["measure_b"]
         assert row["leaning"] == leaning if tp_a != tp_b else pd.isna(row["leaning"])
@@ -142,7 +146,6 @@ def test_published_p_values_of_mcnemars_test(krenn):
     assert found["p_value"].round(5).tolist() == [0.00357, 0.04808]
 
 
-@pytest.mark.filterwarnings("ignore:target='region':rankeval_pd.RankevalWarning")
 def test_a_one_sided_limit_is_that_of_a_two_sided_interval_with_twice_the_error():
     rank, b = np.arange(200.0), np.random.default_rng(0).random(200)
     df = pd.DataFrame({"a": -rank, "b": b, "gold": rank < 31})
@@ -154,12 +157,27 @@ def test_a_one_sided_limit_is_that_of_a_two_sided_interval_with_twice_the_error(
     assert (down["ci_low"], -down["ci_high"]) == (-1.0, low)
 
 
-def test_lists_that_vary_far_more_than_regions_are_said():
-    """A steep ranking beside a flat one, n near N+: the region's interval is not the lists'."""
-    df = datasets.simulate_candidates(400, baseline=0.25, quality={"steep": 4.0, "flat": 1.0})
-    with pytest.warns(RankevalWarning, match=r"difference of the n-best lists .* target='nbest'"):
-        df.rankeval.compare("steep", "flat", 100)
-    assert len(df.rankeval.compare("steep", "flat", 100, target="nbest")) == 1
+def test_limits_are_the_wider_of_both_and_agree_with_p():
+    df = datasets.simulate_candidates(400, baseline=0.25, quality={"steep": 3.4, "flat": 2.6})
+    for alternative in ("two-sided", "greater", "less"):
+        both, region, nbest = (
+            df.rankeval.compare("steep", "flat", target=target, alternative=alternative)
+            for target in ("both", "region", "nbest")
+        )
+        for name in ("p_value", "difference", "better"):
+            pd.testing.assert_series_equal(both[name], region[name])
+        sure = both["p_value"] <= 0.05
+        outside = (both["ci_low"] > 0) | (both["ci_high"] < 0)
+        pd.testing.assert_series_equal(outside, sure, check_names=False)
+        kept = 0
+        for side, sign in (("ci_low", 1.0), ("ci_high", -1.0)):
+            own, other = sign * region[side], sign * nbest[side]
+            held = sure & (own > 0) & (other <= 0)
+            wanted = own.where(held, np.minimum(own, other))
+            np.testing.assert_array_equal(sign * both[side], wanted)
+            kept += held.sum()
+        assert kept > 5 or alternative == "less"  # lists whose p is just below 0.05
+        assert both.attrs["target"] == "both"
 
 
 # ---------------------------------------------------------------------- Swaps of candidates (max-t)

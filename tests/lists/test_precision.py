@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import beta
+from scipy.stats import beta, binomtest
 
 import rankeval_pd
 from rankeval_pd import RankevalWarning, datasets
@@ -49,7 +49,7 @@ def test_krenn_precision(krenn, measure):
 )
 def test_every_list_counted_by_hand(tied, ci, level):
     roles = {"measures": ["c", "a", "b"], "key": "id", "lower_is_better": "c"}
-    found = rankeval_pd.nbest_precision(tied, ci=ci, level=level, **roles)
+    found = rankeval_pd.nbest_precision(tied, ci=ci, level=level, target="region", **roles)
     rows = tied.to_dict("records")
     wanted = [(m, n) for m in "cab" for n in range(1, len(rows) + 1)]
     assert list(zip(found["measure"], found["n"], strict=True)) == wanted
@@ -68,7 +68,7 @@ def test_every_list_counted_by_hand(tied, ci, level):
 
 @pytest.mark.parametrize("ci", ["clopper-pearson", "wilson", "jeffreys"])
 def test_interval_of_published_numbers_is_the_method_s(tied, ci):
-    found = tied.rankeval(measures="a").nbest_precision(ci=ci, level=0.8)
+    found = tied.rankeval(measures="a").nbest_precision(ci=ci, level=0.8, target="region")
     wanted = rankeval_pd.precision_interval(found["tp"], found["n"], ci=ci, level=0.8)
     assert found["ci_low"].to_numpy() == pytest.approx(wanted.ci_low, rel=1e-14, abs=1e-300)
     assert found["ci_high"].to_numpy() == pytest.approx(wanted.ci_high, rel=1e-14)
@@ -110,14 +110,14 @@ def test_the_interval_of_the_best_of_several_measures():
     """Bonferroni over the measures: Clopper and Pearson's at 1 - 0.05 / 3, by SciPy."""
     simulated = rankeval_pd.datasets.simulate_candidates(600)
     simulated["poor"] = simulated["fair"].shift(3, fill_value=0.0)
-    found = simulated.rankeval.nbest_precision([20, 60]).query("n == 60")
+    found = simulated.rankeval.nbest_precision([20, 60], target="region").query("n == 60")
     measures = found["measure"].nunique()
     tail = 0.025 / measures
     low = beta.ppf(tail, found["tp"], 61 - found["tp"])
     np.testing.assert_allclose(found["ci_low_best"], low, rtol=1e-9)
     high = beta.isf(tail, found["tp"] + 1, 60 - found["tp"])
     np.testing.assert_allclose(found["ci_high_best"], high, rtol=1e-9)
-    alone = simulated.rankeval.nbest_precision(60, measures="good")
+    alone = simulated.rankeval.nbest_precision(60, measures="good", target="region")
     assert alone["ci_low_best"].tolist() == alone["ci_low"].tolist() == [found["ci_low"].max()]
 
 
@@ -125,7 +125,7 @@ def test_overdispersion_divides_the_counts(frame):
     assert rankeval_pd.precision_interval(40, 100, phi=2.0) == (
         rankeval_pd.precision_interval(20, 50)
     )
-    lists = frame.rankeval.nbest_precision([5, 9], phi=2.5)
+    lists = frame.rankeval.nbest_precision([5, 9], phi=2.5, target="region")
     sets = frame.rankeval.acceptance_precision({"a": 2, "b": 1}, phi=2.5)
     for found, n in ((lists, "n"), (sets, "n_accepted")):
         tp, fp = found["tp"] / 2.5, (found[n] - found["tp"]) / 2.5
@@ -133,13 +133,23 @@ def test_overdispersion_divides_the_counts(frame):
         np.testing.assert_allclose(found["ci_high"], beta.isf(0.025, tp + 1, fp), rtol=1e-10)
 
 
-def test_lists_that_vary_far_more_than_regions_are_said():
-    """A steep ranking at n near N+: the region's interval is not the list's."""
-    df = datasets.simulate_candidates(400, baseline=0.25, quality={"x": 5.0})
-    with pytest.warns(RankevalWarning, match=r"target='region'.*At n=100"):
-        region = df.rankeval.nbest_precision(100).iloc[0]
-    nbest = df.rankeval.nbest_precision(100, target="nbest").iloc[0]
-    assert nbest["ci_high"] - nbest["ci_low"] > 1.2 * (region["ci_high"] - region["ci_low"])
+@pytest.mark.parametrize(("quality", "total"), [(6.0, 400), (8.0, 90)])
+def test_the_upper_limit_allows_for_other_numbers_of_positives(quality, total):
+    """Lists with all positives, or only positives: Clopper and Pearson's of N+ / N, by SciPy."""
+    df = datasets.simulate_candidates(total, baseline=0.2, quality={"x": quality})
+    positive = int(df["gold"].sum())
+    n = [positive // 2, positive - 3, positive + 3, 2 * positive]
+    limits = binomtest(positive, total).proportion_ci(method="exact")
+    lists, recall = df.rankeval.nbest_precision(n), df.rankeval.nbest_recall(n)
+    most = np.minimum(lists["precision"] / positive * total * limits.high, 1.0)
+    assert (lists["ci_high"][2:] >= most[2:] * (1 - 1e-12)).all()
+    assert lists["ci_high"][2] == pytest.approx(most[2], rel=1e-12)
+    most = np.minimum(recall["recall"] * positive / total / limits.low, 1.0)
+    assert (recall["ci_high"][:2] >= most[:2] * (1 - 1e-12)).all()
+    assert recall["ci_high"][1] == pytest.approx(most[1], rel=1e-12)
+    grouped = df.assign(g=np.arange(total)).rankeval(groups="g")
+    with_groups = grouped.nbest_precision(n)["ci_high"]
+    assert with_groups[2] == pytest.approx(lists["ci_high"][2], abs=0.03)
 
 
 # ---------------------------------------------------------------------------- Ways of counting ties
@@ -189,7 +199,7 @@ def test_every_order_of_equal_scores(seed, size):
 def test_the_interval_of_a_mean_count_has_beta_quantiles():
     """Beta quantiles of a count that is not whole."""
     df = pd.DataFrame({"a": [3, 2, 2, 2, 1.0], "gold": [True, True, False, False, False]})
-    found = df.rankeval(ties="expected").nbest_precision(3).iloc[0]
+    found = df.rankeval(ties="expected").nbest_precision(3, target="region").iloc[0]
     tp = 1 + 2 / 3
     assert found["tp"] == pytest.approx(tp)
     assert found["ci_low"] == pytest.approx(beta.ppf(0.025, tp, 3 - tp + 1), rel=1e-10)

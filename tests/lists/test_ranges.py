@@ -28,7 +28,6 @@ def test_krenn_significant_ranges(krenn):
 
 
 @pytest.mark.full
-@pytest.mark.filterwarnings("ignore:target=.region:rankeval_pd.RankevalWarning")
 @given(st.integers(0, 10**6))
 @settings(max_examples=examples(20))
 def test_short_ranges_are_runs_joined_over_close_gaps(seed):
@@ -57,7 +56,6 @@ def test_short_ranges_are_runs_joined_over_close_gaps(seed):
         assert one.n_before == sum(before < x < one.n_first for x in n)
 
 
-@pytest.mark.filterwarnings("ignore:target=.region:rankeval_pd.RankevalWarning")
 def test_neighbours_are_neighbours_among_the_n_asked_for():
     df = pd.DataFrame({"a": range(40, 0, -1), "b": range(40), "gold": [True] * 12 + [False] * 28})
     found = df.rankeval.significant_ranges("a", "b", [30, 5, 20, 39])

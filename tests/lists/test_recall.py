@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import optimize, stats
 
 from rankeval_pd import datasets
 
@@ -67,8 +67,21 @@ def test_the_region_is_clopper_and_pearsons(simulated):
         assert (row.ci_low, row.ci_high) == pytest.approx((wanted.low, wanted.high), rel=1e-9)
 
 
-@pytest.mark.filterwarnings("ignore:target=:rankeval_pd.RankevalWarning")
+def with_positives(row, low, high, variance, covariance):
+    """Return limits by the search for differences that the wider variance does not reject."""
+    limits = []
+    for half, far in ((row.difference - low, -1.0), (row.difference - high, 1.0)):
+        z = stats.norm.ppf(0.975)
+
+        def excess(x, half=half, z=z):
+            return (row.difference - x) ** 2 - half**2 - z**2 * (variance * x - 2 * covariance) * x
+
+        limits.append(optimize.brentq(excess, row.difference, far))
+    return limits
+
+
 def test_recall_and_lift_are_compared_as_precision_is(simulated):
+    """Their limits add what N+ varies, by the influence of every candidate (Fieller)."""
     n = [50, 200]
     plain, recall, lift = (
         simulated.rankeval.compare("good", "fair", n, of=of)
@@ -80,8 +93,26 @@ def test_recall_and_lift_are_compared_as_precision_is(simulated):
         (lift, "lift", total / positive),
     ):
         assert list(table) == [c.replace("precision", name) for c in plain]
-        for column in ("difference", "ci_low", "ci_high"):
-            np.testing.assert_allclose(table[column], plain[column] * times, rtol=1e-12)
+        np.testing.assert_allclose(table["difference"], plain["difference"] * times, rtol=1e-12)
+        widened = []
+        for row in plain.itertuples():
+            listed = [simulated[m].rank(ascending=False) for m in ("good", "fair")]
+            half = max(20, int(0.5 * row.n**0.8))
+            influence = 0.0
+            for rank, sign in zip(listed, (1.0, -1.0), strict=True):
+                near = rank.between(max(row.n - half, 0) + 1, row.n + half)
+                edge = (simulated["gold"][near].sum() + 1) / (near.sum() + 2)
+                influence += sign * (rank <= row.n) * (simulated["gold"] - edge)
+            centered = simulated["gold"] - positive / total
+            shared = (influence * centered).sum() / (row.n * positive)
+            widened.append(
+                with_positives(
+                    row, row.ci_low, row.ci_high, (centered**2).sum() / positive**2, shared
+                )
+            )
+        limits = (np.array(widened).T * times).tolist()
+        for column, wanted in zip(("ci_low", "ci_high"), limits, strict=True):
+            np.testing.assert_allclose(table[column], wanted, rtol=1e-9)
         np.testing.assert_allclose(table[f"{name}_a"], plain["precision_a"] * times, rtol=1e-12)
         same = ["p_value", "p_mid", "significant", "n_only_a", "odds_ratio", "better"]
         pd.testing.assert_frame_equal(table[same], plain[same])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,7 +14,7 @@ from scipy import stats
 from scipy.stats import fisher_exact
 
 import rankeval_pd
-from rankeval_pd.stats import proportions as dispersion
+from rankeval_pd.stats import proportions
 from rankeval_pd.stats.proportions import INTERVALS
 from tests.conftest import examples
 
@@ -67,86 +69,95 @@ def test_wrong_published_figures(call, message):
         call()
 
 
-# ---------------------------------------------------------------- The law of the number of failures
+# ------------------------------------------------------------ Tests of the model, given the total
 
 
-def _added(n: np.ndarray, positive: int, ci: str, level: float) -> np.ndarray:
-    """Return the law of the number of failures, one sample after the other, nothing left out."""
-    total = int(n.sum())
-    law = np.ones((1, 1))  # failures, true positives so far
-    for size in n.tolist():
-        k = np.arange(min(size, positive) + 1.0)
-        low, high = INTERVALS[ci](k, np.full(k.size, size + 0.0), level)
-        others = (positive - k) / (total - size)
-        weight = stats.binom.pmf(k, size, positive / total)
-        parts = [np.where((low <= others) & (others <= high), weight, 0.0)]
-        parts.append(weight - parts[0])
-        more = np.zeros((law.shape[0] + 1, min(law.shape[1] + k.size - 1, positive + 1)))
-        for failed, part in enumerate(parts):
-            for number, row in enumerate(law):
-                more[number + failed] += np.convolve(row, part)[: more.shape[1]]
-        law = more
-    return law[:, positive] / law[:, positive].sum()
+def _varied(tp, n, seed=0, n_resamples=9_999, ci="clopper-pearson"):
+    options = {"n_resamples": n_resamples, "seed": seed}
+    return proportions.variation(np.array(tp), np.array(n), ci, 0.95, **options)
 
 
-@pytest.mark.parametrize("ci", ["clopper-pearson", "wilson"])
-@pytest.mark.parametrize(
-    ("samples", "sizes", "level"),
-    [(4, (2, 9), 0.8), (120, (10, 11), 0.95), (30, (5, 90), 0.95), (40, (60, 61), 0.95)],
-)
-def test_failures_of_few_and_of_many_samples(samples, sizes, level, ci):
-    """The law is added up sample after sample, to probabilities below 1e-50."""
-    rng = np.random.default_rng(samples)
-    n = rng.integers(*sizes, samples)
-    tp = rng.binomial(n, 0.3)
-    law = _added(n, int(tp.sum()), ci, level)
-    for observed in (0, 1, 2, 3, 5, 8, 13, 21, 30):
-        found = dispersion.failures(n, tp, observed, ci, level)
-        assert found.p_value == pytest.approx(law[observed:].sum(), rel=1e-10, abs=0.0)
-    assert found.expected == pytest.approx(np.arange(samples + 1) @ law, rel=1e-10)
-    assert law[30:].sum() < 1e-15
+def _every_table(n, positive, ci):
+    """Return Pearson's and Kolmogorov's statistics, failures and probabilities, one by one."""
+    law = stats.multivariate_hypergeom(n, positive)
+    found, share, n = [], positive / sum(n), np.array(n)
+    for counts in product(*(range(size + 1) for size in n)):
+        t = np.array(counts)
+        if t.sum() != positive:
+            continue
+        chi2 = stats.chi2_contingency([t, n - t], correction=False).statistic
+        sd = np.sqrt(share * (1 - share) / n.mean())
+        distance = stats.kstest(t / n, stats.norm(share, sd).cdf).statistic
+        each = zip(counts, n.tolist(), strict=True)
+        limits = [stats.binomtest(*one).proportion_ci(method=ci) for one in each]
+        low, high = np.transpose(limits)
+        others = (positive - t) / (n.sum() - n)
+        found.append((chi2, distance, ((others < low) | (high < others)).sum(), law.pmf(t)))
+    return np.array(found).T
 
 
-def test_no_failures_where_all_labels_are_one():
-    n = np.array([5, 9, 4])
-    for tp in (n * 0, n):
-        assert dispersion.failures(n, tp, 0, "clopper-pearson", 0.95) == (0.0, 1.0)
-        assert dispersion.failures(n, tp, 2, "clopper-pearson", 0.95) == (0.0, 0.0)
+@pytest.mark.parametrize(("ci", "of_scipy"), [("clopper-pearson", "exact"), ("wilson", "wilson")])
+@pytest.mark.parametrize("tp", [(3, 6, 0, 1), (0, 0, 5, 1), (2, 4, 3, 2)])
+def test_few_tables_are_enumerated(tp, ci, of_scipy):
+    """All possible tables, with statistics and probabilities from SciPy."""
+    n = (5, 6, 9, 4)
+    *every, weight = _every_table(n, sum(tp), of_scipy)
+    found = _varied(tp, n, ci=ci)
+    own = found.phi * 3, found.distance, found.failures
+    p = [weight[x >= at * (1 - 1e-9)].sum() for x, at in zip(every, own, strict=True)]
+    assert (found.p_dispersion, found.p_distance, found.p_failures) == pytest.approx(p, rel=1e-10)
+    assert found.failures_expected == pytest.approx(every[2] @ weight, rel=1e-10)
+    assert own[0] == pytest.approx(
+        stats.chi2_contingency([tp, np.subtract(n, tp)], correction=False).statistic
+    )
 
 
-# ------------------------------------------------------------------- Dispersion and goodness of fit
-
-
-def test_the_distance_from_the_normal_law_is_kolmogorovs():
-    """scipy.stats.kstest; the largest distance is above the law or below it."""
-    for seed in range(8):
-        rng = np.random.default_rng(seed)
-        n = rng.integers(20, 90, 6)
-        tp = rng.binomial(n, 0.4)
-        law = stats.norm(tp.sum() / n.sum(), dispersion.model_sd(tp.sum() / n.sum(), n))
-        found = float(dispersion.normal_distance(tp, n))
-        assert found == pytest.approx(stats.kstest(tp / n, law.cdf).statistic, rel=1e-12)
+def test_drawn_tables_are_those_that_r_simulates():
+    """As R's chisq.test(simulate.p.value = TRUE), which SciPy offers as random tables."""
+    rng = np.random.default_rng(3)
+    n = rng.integers(4, 60, 12)
+    tp = rng.binomial(n, rng.beta(9, 21, 12))
+    found = _varied(tp, n)
+    tables = stats.random_table(n, [tp.sum(), (n - tp).sum()]).rvs(20_000, random_state=1)
+    chi2 = proportions.pearson(tables[..., 0], n)
+    peer = np.mean(chi2 >= found.phi * 11 * (1 - 1e-9))
+    assert 0.001 < peer < 0.5
+    error = np.sqrt(peer * (1 - peer) * (1 / 9_999 + 1 / 20_000))
+    assert abs(found.p_dispersion - peer) < 4 * error
+    assert found.phi_low == pytest.approx(found.phi * 11 / np.quantile(chi2, 0.975), rel=0.05)
+    assert found.phi_high == pytest.approx(found.phi * 11 / np.quantile(chi2, 0.025), rel=0.05)
 
 
 def test_the_data_count_as_one_of_the_draws():
-    """A distance beyond all draws has p = 1 / (draws + 1), and not 0."""
-    tp, n = np.array([0, 0, 0, 40, 40, 40]), np.full(6, 40)
-    fit = dispersion.goodness_of_fit(tp, n, n_resamples=49, seed=0)
-    assert fit.p_value == pytest.approx(1 / 50)
+    """A statistic beyond all draws has p = 1 / (draws + 1), and not 0."""
+    found = _varied([0, 0, 0, 40, 40, 40], [40] * 6, n_resamples=49)
+    assert (found.p_dispersion, found.p_distance, found.p_failures) == pytest.approx((0.02,) * 3)
 
 
-@pytest.mark.full
-def test_size_of_the_tests_of_dispersion_and_fit():
-    """p_dispersion and p_ks reject a true model in about 5 %."""
-    rng = np.random.default_rng(0)
-    rejected = np.zeros(2)
-    for _ in range(200):
-        n = rng.integers(80, 120, 40)
-        tp = rng.binomial(n, 0.3)
-        spread = dispersion.overdispersion(dispersion.pearson(tp, n), 39, 0.95)
-        fit = dispersion.goodness_of_fit(tp, n, n_resamples=199, seed=1)
-        rejected += [spread.p_value <= 0.05, fit.p_value <= 0.05]
-    assert (np.abs(rejected / 200 - 0.05) < 3.5 * np.sqrt(0.05 * 0.95 / 200)).all()
+def test_equal_precisions_have_no_upper_limit():
+    found = _varied([10, 20, 30], [20, 40, 60])
+    assert (found.phi, found.phi_low, found.phi_high) == (0.0, 0.0, np.inf)
+    assert (found.p_dispersion, found.icc_high) == (1.0, 1.0)
+
+
+@given(st.lists(st.integers(2, 300), min_size=2, max_size=8), st.integers(0, 99))
+@settings(max_examples=examples(40), deadline=None)
+def test_one_variation_in_three_ways(n, seed):
+    """phi, the sds and the intra-sample correlation (one-way anova's size) are one statement."""
+    n = np.array(n)
+    tp = np.random.default_rng(seed).binomial(n, 0.4)
+    found = _varied(tp, n, n_resamples=99)
+    if not 0 < tp.sum() < n.sum():
+        assert np.isnan([found.phi, found.icc, found.p_dispersion, found.p_distance]).all()
+        return
+    share = tp.sum() / n.sum()
+    deviance = np.square(tp / n - share) @ n / (n.size - 1)
+    size = (n.sum() - np.square(n).sum() / n.sum()) / (n.size - 1)
+    assert found.phi == pytest.approx(deviance / (share * (1 - share)))
+    assert 1 + (size - 1) * found.icc == pytest.approx(found.phi)
+    assert found.phi_low <= found.phi <= found.phi_high
+    assert found.icc_low <= found.icc <= found.icc_high <= 1
+    assert 0 < found.p_dispersion <= 1
 
 
 # ------------------------------------------------------------------------------- Samples of a frame
@@ -172,25 +183,33 @@ def test_a_study_has_the_written_out_dispersion_and_fit():
     assert found["n_samples"] == len(n)
     assert found["n_mean"] == pytest.approx(n.sum() / 30)
     assert found["precision"] == pytest.approx(share)
-    harmonic = stats.hmean(n)
-    assert found["sd_expected"] == pytest.approx(np.sqrt(share * (1 - share) / harmonic))
-    assert found["sd_observed"] == pytest.approx(np.std(t / n, ddof=1))
+    assert found["sd_expected"] == pytest.approx(np.sqrt(share * (1 - share) / n.mean()))
+    wide = np.cov(t / n, fweights=n, ddof=0) * len(n) / (len(n) - 1)
+    assert found["sd_observed"] == pytest.approx(np.sqrt(wide))
     assert found["sd_ratio"] == pytest.approx(found["sd_observed"] / found["sd_expected"])
-    table = np.array([t, n - t])
-    chi2 = stats.chi2_contingency(table, correction=False)
+    chi2 = stats.chi2_contingency([t, n - t], correction=False)
     assert found["phi"] == pytest.approx(chi2.statistic / chi2.dof)
-    assert found["p_dispersion"] == pytest.approx(chi2.pvalue, rel=1e-10)
+    assert found["phi"] == pytest.approx(found["sd_ratio"] ** 2)
+    assert found["p_dispersion"] == pytest.approx(chi2.pvalue, abs=0.03)
     limits = chi2.statistic / stats.chi2.ppf([0.975, 0.025], chi2.dof)
-    assert [found["phi_low"], found["phi_high"]] == pytest.approx(limits.tolist())
-    law = stats.norm(share, found["sd_expected"])
-    distance = stats.kstest(t / n, law.cdf).statistic
-    assert found["ks_statistic"] == pytest.approx(distance)
-    others = (t.sum() - t) / (n.sum() - n)
-    low, high = INTERVALS["clopper-pearson"](t, n, 0.95)
-    failed = (others < low) | (others > high)
-    assert found["ci_failures"] == failed.sum()
-    law = dispersion.failures(n, t, int(failed.sum()), "clopper-pearson", 0.95)
-    assert (found["ci_failures_expected"], found["p_coverage"]) == law
+    assert [found["phi_low"], found["phi_high"]] == pytest.approx(limits.tolist(), rel=0.03)
+    law = proportions.variation(t, n, "clopper-pearson", 0.95, n_resamples=9_999, seed=0)
+    names = ["phi", "icc", "icc_high", "p_dispersion", "ks_statistic", "p_ks", "ci_failures"]
+    wanted = law[0], law.icc, law.icc_high, law.p_dispersion, law.distance, law[8], law.failures
+    assert found[names].tolist() == list(wanted)
+    assert (found["ci_failures_expected"], found["p_coverage"]) == law[-2:]
+
+
+def test_samples_of_very_different_sizes_are_warned_of():
+    """phi is the design effect of these sizes alone; p_dispersion stays what it is."""
+    df = pd.concat([_samples(3, 1, 400), *(_samples(k, 1, 20).assign(part=k) for k in range(1, 9))])
+    call = df.rankeval(by="part", measures="a")
+    with pytest.warns(rankeval_pd.RankevalWarning, match=r"1 \+ \(n - 1\) \* icc_high"):
+        call.repetition(threshold=-9.0)
+    ordinary = _samples(4).rankeval(by="part", measures="a").repetition(threshold=-9.0)
+    assert ordinary.attrs["test"] == "pearson"
+    told = rankeval_pd.in_words(ordinary, methods=True)
+    assert "Pearson's chi-squared test given the total" in told
 
 
 def test_samples_one_by_one_are_those_of_acceptance_precision():

@@ -31,7 +31,7 @@ def test_precision_draws_the_table(two):
     places = [bars.get_transform().transform((50, 0.5))[0] for bars in ax.collections]
     assert np.diff(places) == pytest.approx(3.4 * ax.figure.dpi / 72)  # bars stand side by side
     assert named(ax) == ["good", "poor", f"random {100 * two['gold'].mean():.0f}%"]
-    bars = "Bars: 90% Wilson confidence intervals, separately at each n."
+    bars = "Bars: 90% Wilson confidence intervals for n-best lists, separately at each n."
     assert caption(ax) == f"{bars} Gray line: random order."
     table.attrs.clear()
     assert "Bars: confidence intervals, separately at each n." in caption(plotting.precision(table))

@@ -17,6 +17,7 @@ from tests.plotting.seen import cells, laid_out, line, named, segments, written,
 from tests.questions import B, candidates, items, runs
 
 FAMILIES = ["one", "one", "one", "two", "two", "two", "two"]
+FEW = pytest.mark.filterwarnings("ignore:the window contains:rankeval_pd.RankevalWarning")
 
 
 def ordered(points) -> np.ndarray:
@@ -33,6 +34,7 @@ def dots(ax) -> np.ndarray:
 # ------------------------------------------------------------------ gains, thresholds, calibration
 
 
+@FEW
 def test_confidence_draws_every_pair_and_the_thresholds(seven):
     table = seven.rankeval.paired_bootstrap(families=dict(zip(seven, FAMILIES, strict=True)), **B)
     found = table.rankeval.gain_threshold(window=(0.01, 0.2))
@@ -49,7 +51,7 @@ def test_confidence_draws_every_pair_and_the_thresholds(seven):
     assert named(ax) == names
     sure = (table["confidence"] >= 0.95).sum()
     assert {f"{sure} of 21 pairs", *(f"threshold\n{x:.2g}" for x in thresholds)} <= {*written(ax)}
-    assert "95% order-statistic confidence intervals, separately for each threshold" in caption(ax)
+    assert "95% system bootstrap confidence intervals, separately for each threshold" in caption(ax)
     bare = plotting.confidence(table.drop(columns="relation"))
     assert named(bare) == []
     equal(dots(bare), dots(ax))
@@ -69,6 +71,7 @@ def test_confidence_ends_where_draws_end(seven):
     assert "Triangles: the gain is above 0 in all 500 resamples." in caption(ax)
 
 
+@FEW
 def test_sizes_are_drawn_with_the_square_root_law(seven):
     table = seven.rankeval.gain_by_size([100, 300], **B)
     found = table.rankeval.gain_threshold(window=(0.01, 0.3))
@@ -136,7 +139,6 @@ def test_the_matrix_of_pairs(seven, adjust):
     assert f"if p ≤ 0.05, {words}; pale gray: not significant at 5%" in caption(ax)
 
 
-@pytest.mark.filterwarnings("ignore:target=.region:rankeval_pd.RankevalWarning")
 def test_pairs_of_measures_are_those_behind_the_ranks():
     df = candidates().rename(columns={"_z": "z", "$MI^3$": "MI"})
     ranks = df.rankeval.measure_ranks(40).set_index("measure")

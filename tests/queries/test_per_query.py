@@ -494,7 +494,7 @@ def test_a_row_per_run_and_metric_from_the_public_functions():
     for metric in METRICS:
         rows, items = found[found["metric"] == metric].set_index("measure"), wide[metric]
         np.testing.assert_allclose(rows["value"], items.mean())
-        ranks = system_ranks(items).set_index("system")
+        ranks = system_ranks(wide[[metric]]).set_index("system")
         for name in ("ci_low", "ci_high", "ci_low_alone", "rank_low", "rank_high", "tied_for_best"):
             assert rows[name].tolist() == ranks[name].loc[rows.index].tolist()
         assert rows.loc["r1", ["difference", "p_adjusted", "wins"]].isna().all()

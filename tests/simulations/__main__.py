@@ -19,13 +19,15 @@ import rankeval_pd
 #: other tables that a script makes, by ``..._rows``, from the same draws
 ALSO = {
     "areas": ("area_laws", "average_precision", "early", "unpaired"),
-    "boards": ("factors", "skewness"),
+    "boards": ("factors", "scores", "skewness", "swaps"),
     "clusters": ("cluster_areas", "dependence", "query_means", "query_tests"),
     "equivalence": ("differences", "enumerated"),
+    "lists": ("fisher_power",),
     "paired_sizes": ("family_intervals", "sizes"),
     "partly_judged": ("annotators", "assurance", "judged_clusters", "plans"),
+    "repetition": ("gain_threshold",),
     "second_audit_rankings": ("tie_orders",),
-    "simultaneous": ("curve_bands", "measure_ranks", "pointwise", "recall"),
+    "simultaneous": ("curve_bands", "curve_points", "measure_ranks", "pointwise", "recall"),
     "thresholds": ("choose_threshold", "sets"),
 }
 MADE_BY = {name: script for script, names in ALSO.items() for name in names}

@@ -218,10 +218,11 @@ AT_ONCE = 2_000_000
 MOST = 100  # positives, of more of which the factor is 1.01 and less
 
 
-def truth(quality, prevalence, step=0.0):
+def truth(quality, prevalence, step=0.0, spread=1.0):
     """Return the mean precision at the scores of positives, from fine cells or from blocks."""
-    edges = np.arange(quality + 9.0, -9.0, -(step or 1e-3)) + step / 2.0
-    tp, fp = study.beyond(edges, quality, prevalence)
+    edges = np.arange(abs(quality) + 12.0, -12.0, -(step or 1e-3)) + step / 2.0
+    tp = prevalence * special.ndtr((quality - edges) / spread)
+    fp = study.beyond(edges, quality, prevalence)[1]
     part = np.array([1.0]) if step else (np.arange(64) + 0.5) / 64.0
     inner = [(x[:-1, np.newaxis] + part * np.diff(x)[:, np.newaxis]) for x in (tp, fp)]
     precision = (inner[0] / (inner[0] + inner[1])).mean(axis=1)
@@ -259,13 +260,12 @@ def paired(a, b, c, differ):
 def some(rng, gold, scores, wanted, differ):
     """Return what some samples (sample, candidate) of three measures come to."""
     positives = int(gold.sum())
-    size, freedom = len(scores[0]), min(positives, gold.size - positives) - 1
     one, *others = (study.ranking(x, np.broadcast_to(gold, x.shape)) for x in scores)
     found = ap.influences(one)
-    error = np.sqrt(ap.area_spread(found.influence, found.gold, found.present).variance)
-    given = error, np.full(size, freedom), np.full(size, positives), 0.95
-    low, high = ap.ap_limits(found.value, found.corrected, *given)
-    plain = ap.ap_limits(found.value, found.value, *given)
+    by = ap.area_spread(found.influence, found.gold, found.present)
+    error = by.error
+    low, high = ap.ap_limits(*ap.precision_terms(found, by), 0.95)
+    plain = ap.ap_limits(*ap.precision_terms(found._replace(corrected=found.value), by), 0.95)
     tested, differs = paired(one, *others, differ)
     row = {
         "value": found.value, "low": low, "high": high, "plain": study.covers(*plain, wanted),
@@ -283,18 +283,20 @@ def some(rng, gold, scores, wanted, differ):
     }  # fmt: skip
 
 
-def run(positives, prevalence, quality, step):
+def run(positives, prevalence, quality, step, spread):
     rng = np.random.default_rng(1)
     total = round(positives / prevalence)
     size = positives / prevalence
     repetitions = 4_000 if size <= 3_000 else 1_500 if size <= 10_000 else 600
     resampled = 200 if size <= 1_000 else 0
     gold, most = np.arange(total) < positives, max(1, AT_ONCE // total)
-    wanted, better = (truth(q, positives / total, step) for q in (quality, quality + 0.5))
+    wanted, better = (truth(q, positives / total, step, spread) for q in (quality, quality + 0.5))
     found = []
     for start in range(0, repetitions, most):
         shape = min(most, repetitions - start), total
-        scores = study.alike(rng, shape, [gold * q for q in (quality, quality, quality + 0.5)])
+        scores = study.alike(rng, shape, (0.0, 0.0, 0.0))
+        for score, more in zip(scores, (0.0, 0.0, 0.5), strict=True):
+            score[:, gold] = quality + more + spread * score[:, gold]
         if step:
             scores = [step * np.round(x / step) for x in scores]
         row = some(rng, gold, scores, wanted, wanted - better)
@@ -306,7 +308,7 @@ def run(positives, prevalence, quality, step):
     share, mean = table.mean(), table["value"].mean()
     result = {
         "positives": positives, "prevalence": prevalence, "quality": quality, "step": step,
-        "repetitions": repetitions,
+        "spread": spread, "repetitions": repetitions,
         "se": stats.binom(repetitions, 0.95).std().round(4) / repetitions,
         "truth": wanted, "mean": mean,
         "logit_covers": study.covers(table["low"], table["high"], wanted).mean(),
@@ -327,7 +329,7 @@ def run(positives, prevalence, quality, step):
 
 def average_precision_rows():
     """Coverage of intervals of average precision, and the size of its paired test."""
-    names = "positives", "prevalence", "quality", "step"
+    names = "positives", "prevalence", "quality", "step", "spread"
     for setting in study.settings("average_precision", *names):
         yield run(*setting)
 

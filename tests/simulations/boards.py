@@ -13,14 +13,14 @@ from rankeval_pd.decisions.gains import (
     bootstrapped_pairs,
     pairs_tested_once,
     ranked_systems,
-    ranks_by_draws,
+    ranks_of,
 )
 from rankeval_pd.doors.item_tables import ItemDesign, crossed, find_metric
 from rankeval_pd.roles import Roles
-from rankeval_pd.stats import bootstrap
 from rankeval_pd.stats.gains import swapped_tests
 from rankeval_pd.stats.item_gains import draws_of, skewed
 from rankeval_pd.stats.items import quiet
+from rankeval_pd.stats.ranks import level_of_each, scores_with_limits
 from rankeval_pd.tables import GROUP
 from tests.simulations import study
 from tests.simulations.study import PAIR, of_mean
@@ -116,7 +116,7 @@ def ranks(samples):
         told = []
         for k in range(samples):
             data = items(trained(rng, systems, seeds, n, sds), seeds=True)
-            rows = ranks_by_draws(data, replace(options, seed=k))
+            rows = ranks_of(data, replace(options, seed=k))
             rows[GROUP] = np.zeros(data.n_systems, dtype=int)
             table = ranked_systems(rows, how=options, over_all=False)
             told.append(bool((table["rank_low"] > 1).any()))
@@ -246,15 +246,6 @@ BETTER = {
     "uniform, better": (lambda rng, shape: rng.uniform(-1, 1, size=shape), 2.8 / 3.0**0.5),
 }
 
-#: scores of one system, and their mean
-SCORES = {
-    "85% ones": (lambda rng, shape: np.where(rng.random(shape) < 0.85, 1, rng.random(shape)), .925),
-    "80% zeros": (lambda rng, shape: np.where(rng.random(shape) < 0.8, 0, rng.random(shape)), 0.1),
-    "lognormal": (lambda rng, shape: np.exp(rng.normal(size=shape)), float(np.exp(0.5))),
-    "as average precision": (lambda rng, shape: rng.beta(0.5, 1.5, size=shape), 0.25),
-    "normal": (lambda rng, shape: rng.normal(size=shape), 0.0),
-}  # fmt: skip
-
 
 def asked_skewed(seed, *, skewness, event="wild", adjust=None):
     ci = "wild" if event == "wild" else "basic"
@@ -269,10 +260,13 @@ def rejections(d, seed):
     for name, skewness in (("default", True), ("signs", False)):
         tested = bootstrapped_pairs(items, pairs, asked_skewed(seed, skewness=skewness))
         found[f"paired_bootstrap, {name}"] = tested["p_value"] <= 0.05
-        options = asked_skewed(seed, skewness=skewness, event="recentred")
-        swapped = pairs_tested_once(swapped_tests, items, pairs, options)
-        found[f"paired_permutation, {name}"] = swapped["p_value"] <= 0.05
+    found["paired_permutation, default"] = swaps_reject(items, pairs, seed)
     return found
+
+
+def swaps_reject(items, pairs, seed):
+    options = asked_skewed(seed, skewness=False, event="recentred")
+    return pairs_tested_once(swapped_tests, items, pairs, options)["p_value"] <= 0.05
 
 
 def paired(samples):
@@ -295,6 +289,38 @@ def _bound(n, noise):
     reach = stats.t.ppf(0.975, n - 1)
     power = stats.nct.sf(reach, n - 1, shift) + stats.nct.cdf(-reach, n - 1, shift)
     return float(0.95**n * power)
+
+
+#: differences of equal systems: as the audit of the tests drew them, and eight harder ones
+SWAPPED = {
+    **{name: DIFFERENCES[name] for name in list(DIFFERENCES)[:5]},
+    "gamma (2)": lambda rng, shape: rng.gamma(2.0, size=shape) - 2.0,
+    "20% large": lambda rng, shape: np.where(
+        rng.random(shape) < 0.2, rng.gamma(2.0, 0.5, shape), 0.1 * rng.normal(size=shape)) - 0.2,
+    "two beta": lambda rng, shape: rng.beta(0.5, 1.5, shape) - rng.beta(1.0, 3.0, shape),
+    "t with 2 df": lambda rng, shape: rng.standard_t(2, size=shape),
+    "normal, 10% tenfold": lambda rng, shape: rng.normal(
+        size=shape) * np.where(rng.random(shape) < 0.1, 10.0, 1.0),
+    "gamma (4)": lambda rng, shape: rng.gamma(4.0, size=shape) - 4.0,
+    "lognormal (.5)": lambda rng, shape: np.exp(0.5 * rng.normal(size=shape)) - np.exp(0.125),
+    "rare gains (5%), noise .1": DIFFERENCES["rare gains (5%), noise .1"],
+    "0/1 (p = .9), noise .1": DIFFERENCES["0/1 (p = .9) against scores near .9, noise .1"],
+    "70% zeros": lambda rng, shape: rng.normal(size=shape) * (rng.random(shape) < 0.3),
+    "precision at 10": lambda rng, shape: np.subtract(*rng.binomial(10, 0.3, (2, *shape))) / 10,
+}  # fmt: skip
+
+
+def swaps_rows(samples=5_000):
+    """Yield the size of swaps of each kind, how often skewness is said, and should be at least."""
+    for n, (number, (kind, draw)) in product((10, 25, 50, 100), enumerate(SWAPPED.items())):
+        rejected, options = [], asked_skewed(0, skewness=False)
+        for block in range(samples // 500):
+            d = draw(np.random.default_rng([12, n, number, block]), (500, n))
+            items, pairs = of_mean(study.in_pairs(d, np.zeros_like(d))), np.arange(1_000)
+            rejected.append(swaps_reject(items, pairs.reshape(-1, 2), block))
+        told = [skewed(of_mean(np.stack([x, 0.0 * x])), study.PAIR, options) for x in d]
+        size, least = float(np.mean(rejected)), 0.9 if n >= 50 else 0.5
+        yield kind, n, size, samples, np.mean(told), least, len(told)
 
 
 EIGHT = {"4 risky, 4 steady": 4, "8 steady": 0}
@@ -325,29 +351,6 @@ def false_ranks(samples):
             yield "false rank", f"system_ranks, {name}", kind, n, count / samples, samples
 
 
-def scores(samples):
-    """Yield how often the interval of a score holds the mean: alone, and of eight together."""
-    for n, (number, (kind, (draw, mean))) in product(ITEMS[:2], enumerate(SCORES.items())):
-        held = {"alone": [], "signs": [], "of eight together": []}
-        for sample in range(samples // 8):
-            rng = np.random.default_rng([9, n, number, sample])
-            items = of_mean(draw(rng, (8, n)))
-            options = asked_skewed(sample, skewness=True, adjust="max-t")
-            found = ranks_by_draws(items, options)
-            missed = _misses(found["ci_low_alone"], found["ci_high_alone"], mean)
-            held["alone"] += (~missed).tolist()
-            missed = _misses(found["ci_low"], found["ci_high"], mean)
-            held["of eight together"].append(not missed.any())
-            draws = draws_of(items, study.PAIR, options, quiet)
-            low, high = bootstrap.limits(
-                draws.subsets.values, draws.subsets.weights, draws.student_factor, every=False,
-                level=0.95, room=np.zeros(8),
-            )  # fmt: skip
-            held["signs"] += (~_misses(low, high, mean)).tolist()
-        for name, listed in held.items():
-            yield "coverage", f"score, {name}", kind, n, float(np.mean(listed)), len(listed)
-
-
 def warned(samples):
     """Yield how often few items are found to be skewed, in two systems and in eight."""
     for n in (10, 20, 30):
@@ -369,14 +372,127 @@ def warned(samples):
             yield "warned", "system_ranks, default", kind, n, np.mean(told), samples
 
 
-def _misses(low, high, mean):
-    """Return where an interval excludes the mean; no interval (NaN) is no claim."""
-    return (low > mean + EQUAL) | (high < mean - EQUAL)
-
-
 def skewness_rows(samples=4_000):
-    """Tests, ranks and intervals of skewed scores: how often do they err, and what does it cost?"""
+    """Tests and ranks of skewed scores: how often do they err, and what does it cost?"""
     yield from paired(samples)
     yield from false_ranks(samples // 2)
-    yield from scores(samples)
     yield from warned(samples // 2)
+
+
+# ---- intervals of scores
+
+
+def _inflated(share, draw):
+    return lambda rng, shape: np.where(rng.random(shape) < share, draw(rng, shape), 0.0)
+
+
+def _in_tenths(draw):
+    return lambda rng, shape: rng.binomial(10, draw(rng, shape)) / 10.0
+
+
+def _beta(a, b):
+    return lambda rng, shape: rng.beta(a, b, shape)
+
+
+def _alike(rng, shape):
+    """Return difficulties, beta(.5, 2), of (samples, systems, items) that systems share."""
+    shared = 0.9 * rng.normal(size=(shape[0], 1, shape[2]))
+    return stats.beta.ppf(stats.norm.cdf(shared + np.sqrt(0.19) * rng.normal(size=shape)), 0.5, 2.0)
+
+
+#: scores, their mean, and the end of the range, if it is known
+SCORES = {
+    "P@10, mostly 0": (_in_tenths(_inflated(0.35, _beta(1, 2.5))), 0.1, 1.0),
+    "P@10": (_in_tenths(_beta(1, 1.5)), 0.4, 1.0),
+    "P@10 of like systems": (_in_tenths(_alike), 0.2, 1.0),
+    "AP": (_beta(0.4, 1.6), 0.2, 1.0),
+    "RR": (lambda rng, x: 1.0 / rng.geometric(0.25, x), np.log(4.0) / 3.0, 1.0),
+    "high nDCG": (_beta(6, 1), 6 / 7, 1.0),
+    "rare .9": (_inflated(0.05, lambda rng, x: np.full(x, 0.9)), 0.045, 1.0),
+    "85% ones": (lambda rng, x: 1.0 - _inflated(0.15, _beta(1, 1))(rng, x), 0.925, np.inf),
+    "80% zeros": (_inflated(0.2, _beta(1, 1)), 0.1, np.inf),
+    "beta(.5, 1.5)": (_beta(0.5, 1.5), 0.25, np.inf),
+    "normal": (lambda rng, x: rng.normal(size=x), 0.0, np.inf),
+    "exponential": (lambda rng, x: rng.exponential(size=x), 1.0, np.inf),
+    "lognormal": (lambda rng, x: rng.lognormal(size=x), float(np.exp(0.5)), np.inf),
+}  # fmt: skip
+AUDITED = ("P@10, mostly 0", "P@10", "AP", "RR", "high nDCG")
+INDEPENDENT = [
+    *((kind, n, 2) for kind in AUDITED for n in (10, 25, 50)),
+    *(("P@10 of like systems", n, m) for m, n in ((10, 25), (20, 25), (10, 12))),
+    *((kind, n, 8) for kind in list(SCORES)[-6:] for n in (30, 50) if kind != "exponential"),
+    # harder: rare values, many systems, more items than Gaffke's limits take, skewed without range
+    ("rare .9", 25, 4), ("high nDCG", 100, 20), ("rare .9", 100, 4), ("exponential", 20, 4),
+]  # fmt: skip
+SIZES_OF_GROUPS = {
+    "8 equal groups": np.full(8, 10),
+    "12 lognormal groups": np.exp(1.5 + stats.norm.ppf((np.arange(12) + 0.5) / 12)).astype(int),
+    "20 groups, one a third": np.array([95] + [10] * 19),
+}
+STRATA = {"strata of 5, 12, 3": (5, 12, 3), "10 strata of 5": (5,) * 10}
+
+
+def _of_groups(rng, shape, sizes, right):
+    """Return scores of groups that share .3 of the variance: right or wrong (.9), or normal."""
+    group = np.repeat(np.arange(sizes.size), sizes)
+    if right:
+        rate = rng.beta(0.9 * 7 / 3, 0.1 * 7 / 3, (*shape, sizes.size))
+        return (rng.random((*shape, group.size)) < rate[..., group]) * 1.0, group
+    shared = rng.normal(size=(*shape, sizes.size))[..., group]
+    own = rng.normal(size=(*shape, group.size))
+    return np.sqrt(0.3) * shared + np.sqrt(0.7) * own, group
+
+
+def score_cases(samples):
+    """Yield setting, items, scores (sample, system, item), their mean, the range, the rest."""
+    for number, (kind, n, m) in enumerate(INDEPENDENT):
+        draw, mean, most = SCORES[kind]
+        yield kind, n, draw(np.random.default_rng([9, number]), (samples, m, n)), mean, most, {}
+    for number, (name, sizes) in enumerate(SIZES_OF_GROUPS.items()):
+        for right in (False, True):
+            rng = np.random.default_rng([10, number, right])
+            values, group = _of_groups(rng, (samples, 4), sizes, right)
+            kind = f"{'right or wrong' if right else 'normal'}, {name}"
+            yield (
+                kind,
+                group.size,
+                values,
+                0.9 * right,
+                1.0 if right else np.inf,
+                {"cluster": group},
+            )
+    for number, (name, sizes) in enumerate(STRATA.items()):
+        rng = np.random.default_rng([11, number])
+        strata, rate = np.repeat(np.arange(len(sizes)), sizes), np.linspace(0.95, 0.7, len(sizes))
+        values = (rng.random((samples, 4, strata.size)) < rate[strata]) * 1.0
+        yield f"right or wrong, {name}", strata.size, values, rate.mean(), 1.0, {"strata": strata}
+
+
+def board(values, most, beside):
+    """Rank the systems (system, item) by the public call."""
+    frame = pd.DataFrame(values.T).add_prefix("system ")
+    if np.isfinite(most):
+        frame.attrs["metric"] = "P@10"  # a metric from 0 to 1
+    roles = {{"cluster": "groups"}.get(name, name): name for name in beside}
+    ask = frame.assign(**beside).rankeval(measures=list(frame), **roles)
+    return ask.system_ranks(n_resamples=199)
+
+
+def scores_rows(samples=1_000):
+    """How often do intervals of scores hold the mean, alone and together, and how wide are they?"""
+    for kind, n, values, mean, most, beside in score_cases(samples):
+        shape = values.shape[:2]
+        told = study.warned(partial(board, x, most, beside) for x in values[: 3 * CALLS])
+        # all samples are systems of one set of items, at the level of the systems of one sample
+        found = items(values.reshape(-1, 1, values.shape[-1]), **beside)
+        found.most = most
+        for name, count in (("alone", 1), ("together", shape[1])):
+            options = replace(study.options(), level=level_of_each(0.95, count))
+            limits = scores_with_limits(draws_of(found, PAIR, options, quiet))
+            ends = np.array([limits.theta, *limits.alone]).reshape(3, *shape)
+            value, low, high = ends.clip(-most if np.isinf(most) else 0.0, most)
+            low, high = np.nan_to_num(low, nan=-np.inf), np.nan_to_num(high, nan=np.inf)
+            held = study.covers(low, high, mean).reshape(-1, count).all(axis=1)
+            more = study.just(value, low, high, mean).reshape(-1, count).max(axis=1)
+            wide = 1.0 / np.quantile(more, 0.95)
+            yield kind, n, shape[1], name, held.mean(), wide, told, held.size

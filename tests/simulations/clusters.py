@@ -42,7 +42,7 @@ def setting(n_clusters, sizes, icc, strength, swaps_too):
     mean_size = 5 if sizes == "5" else 25.5
     n = np.array([max(2, round(share * n_clusters * mean_size)) for share in (0.1, 0.2, 0.3)])
     drawing = {"n_resamples": 299, "seed": 1}
-    points, rows, ratios = [], [], []
+    points, rows = [], []
     for _ in range(SAMPLES):
         data = sample(rng, n_clusters, sizes, icc, strength)
         gold, cluster = data["gold"].to_numpy(), data["cluster"].to_numpy()
@@ -59,7 +59,6 @@ def setting(n_clusters, sizes, icc, strength, swaps_too):
         found = lists.difference(pair, n)
         p = lists.p_of_gap(found.value, found.error, found.spread.freedom, "two-sided")[1]
         half = lists.margins(pair, n, [0.95], each=False, **drawing)[0]
-        ratios.append(ratio(a, n[1:2]))
         rows.append({
             "region": single(a, n[1:2], "region"), "nbest": single(a, n[1:2], "nbest"),
             "difference": p > 0.05, "band": lists.band(a, n, 0.95, **drawing),
@@ -78,7 +77,6 @@ def setting(n_clusters, sizes, icc, strength, swaps_too):
         )
         for name in rows[0]
     ]
-    shares += [np.median(ratios), np.mean(np.array(ratios) > 1.5)]
     shown = np.round(np.array(shares, dtype=float), 3).tolist()
     return [n_clusters, sizes, icc, strength, n[1], round(truth[1], 3), len(rows), *shown]
 
@@ -86,12 +84,6 @@ def setting(n_clusters, sizes, icc, strength, swaps_too):
 def single(ranked, n, target):
     size = list_sizes(ranked, n, target)
     return INTERVALS["wilson"](size * up_to_ranks(ranked.rank, ranked.gold)[n] / n, size, 0.95)
-
-
-def ratio(ranked, n):
-    """Return how many times as much as a region's the precision of the list varies."""
-    nbest, region = (lists.list_spread(ranked, n, target)[1] for target in ("nbest", "region"))
-    return (nbest.variance / region.variance)[0]
 
 
 def found_by_swaps(a, b, n):
@@ -309,7 +301,7 @@ def _ranked(groups, kind, icc, samples):
         few, few_random = (study.warned([x.warn_of_few]) for x in (a, r))
         tp = up_to_ranks(a.rank, gold)[n]
         for call, worth, size in (
-            ("nbest_recall", lists.recall_sizes(a, n, 0.95, fixed=False)[0], positive),
+            ("nbest_recall", lists.recall_sizes(a, n, 0.95, "nbest")[0], positive),
             ("nbest_precision", list_sizes(a, n), n[0]),
         ):
             low, high = INTERVALS["wilson"](worth * tp / size, worth, 0.95)
@@ -374,8 +366,7 @@ def areas(a, cluster):
     limits = area_values.newcombe_limits(roc.value, one, 0.95)
     result = {"area": (float(roc.value), *map(float, limits), 1.0)}
     one = spread_of(ap, cluster, warned=False, alone=True)
-    own = one.error, one.least_freedom, one.positive
-    limits = area_values.ap_limits(ap.value, ap.corrected, *own, 0.95)
+    limits = area_values.ap_limits(*area_values.precision_terms(ap, one), 0.95)
     result["area and summary, kind='ap'"] = (float(ap.value), *map(float, limits), 1.0)
     return result
 

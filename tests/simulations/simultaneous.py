@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import xarray as xr
-from scipy import optimize, special, stats
+from scipy import stats
 from scipy.stats import norm
 
 import rankeval_pd
@@ -14,9 +14,9 @@ from rankeval_pd import datasets, measure_ranks
 from rankeval_pd.curves.shapes import lists_of
 from rankeval_pd.stats import bands
 from rankeval_pd.stats import bands as curve_bands
-from rankeval_pd.stats.proportions import INTERVALS
-from rankeval_pd.stats.ranking import by_position, edge_precision
+from rankeval_pd.stats.ranking import by_position
 from tests.simulations import study
+from tests.simulations.lists import recall_of
 
 RESAMPLES = 499  # of the bands
 SWAPS = 199  # of max-t: the level .05 is reached exactly
@@ -183,8 +183,8 @@ def one(size, prior, shift, steps):
             if inside.any():
                 some, at = lists.chosen(inside), truth[space][inside]
                 level = curve_bands.band_level(space, some, 0.95, sample)
-                low, high = curve_bands.curve_limits(space, some, level)
-                each = study.covers(*curve_bands.curve_limits(space, some, 0.95), at).mean()
+                low, high = curve_bands.curve_limits(space, some, level, lists)
+                each = study.covers(*curve_bands.curve_limits(space, some, 0.95, lists), at).mean()
                 held = float(study.covers(low, high, at).all())
                 found[space].append((held, float(each), float(np.mean(high - low))))
     for space, known in found.items():
@@ -198,37 +198,82 @@ def curve_bands_rows():
         yield from one(*setting)
 
 
+POINTS = 1000
+RESAMPLED = 150  # of these samples, with 200 resamples each
+RECALLS = (0.1, 0.3, 0.6, 0.9, 0.97)
+
+
+def resampled(gold, recalls, rng):
+    """Return percentile limits for precision at recalls, from resampled candidates by rank."""
+    times = rng.multinomial(gold.size, np.full(gold.size, 1.0 / gold.size), size=200)
+    tp, n = np.cumsum(times * gold, axis=1), np.cumsum(times, axis=1)
+    for recall in recalls:
+        needed = np.maximum(1, np.ceil(recall * tp[:, -1:] - 1e-9))
+        first = (tp >= needed).argmax(axis=1)[:, np.newaxis]
+        more = np.take_along_axis(tp, first, axis=1) - needed  # copies of the last positive
+        size = np.take_along_axis(n, first, axis=1) - more
+        yield np.quantile(needed / size, [0.025, 0.975])
+
+
+def points(positives, candidates, quality):
+    """Return a row for each recall of which a list of true positives is possible."""
+    rng = np.random.default_rng(1)
+    wanted = sorted({max(1, round(positives * x)) for x in RECALLS} - {positives})
+    recalls = np.array(wanted) / positives
+    above = norm.sf(quality + norm.isf(recalls))
+    prior = positives / candidates
+    truth = prior * recalls / (prior * recalls + (1 - prior) * above)
+    ours, peers = [], []
+    for sample in range(POINTS):
+        score = rng.normal(size=candidates)
+        score[:positives] += quality
+        gold = np.argsort(-score) < positives
+        ranking = study.ranking(-np.arange(candidates), gold)
+        every = lists_of(ranking, np.arange(1, candidates + 1), "shared")
+        some = every.chosen(np.searchsorted(every.tp, wanted))
+        ours.append(curve_bands.curve_limits("precision_recall", some, 0.95, every))
+        if sample < RESAMPLED:
+            peers.append(np.transpose([*resampled(gold, recalls, rng)]))
+    covers, peer = (np.mean([study.covers(*x, truth) for x in y], axis=0) for y in (ours, peers))
+    width = [np.median([x[1] - x[0] for x in y], axis=0) for y in (ours, peers)]
+    for k, recall in enumerate(recalls):
+        yield {
+            "positives": positives, "candidates": candidates, "quality": quality,
+            "recall": round(recall, 3), "samples": POINTS, "truth": truth[k],
+            "covers": covers[k], "width": width[0][k], "bootstrap_covers": peer[k],
+            "bootstrap_width": width[1][k],
+            "wide": width[0][k] / width[1][k] if peer[k] >= 0.93 else np.nan,
+        }  # fmt: skip
+
+
+def curve_points_rows():
+    """Coverage and width of single limits for precision at a recall."""
+    for setting in study.settings("curve_points", "positives", "candidates", "quality"):
+        yield from points(*setting)
+
+
 BANDS = 400
 
 
-def found(share, prevalence, quality):
-    cut = optimize.brentq(lambda x: sum(study.beyond(x, quality, prevalence)) - share, -12.0, 12.0)
-    return float(special.ndtr(quality - cut))
-
-
-def pointwise(total, prevalence, quality, repetitions, rng):
-    """Return the least coverage over n of "nbest" and "region", and the mean widths."""
+def region(total, prevalence, quality, repetitions, rng):
+    """Return the least coverage over n of intervals for a region, and their mean width."""
     gold = rng.random((repetitions, total)) < prevalence
-    order = np.argsort(-(quality * gold + rng.normal(size=gold.shape)), axis=1)
-    ranked = np.take_along_axis(gold, order, axis=1)
-    tp = np.concatenate([np.zeros((repetitions, 1), int), np.cumsum(ranked, axis=1)], axis=1)
-    size, positive = np.full((repetitions, 1), total), tp[:, -1:]
-    n = np.array([max(1, round(x * total)) for x in (0.01, 0.05, prevalence, 0.3)])
-    wanted = np.array([found(x / total, prevalence, quality) for x in n])
-    edge = edge_precision(tp, np.broadcast_to(n, (repetitions, n.size)), size)
-    spread = bands.spread(tp[:, n], n, size, positive, edge)
-    result = {}
-    for name, counted in (("nbest", spread.effective(positive)), ("region", positive + 0.0 * edge)):
-        low, high = INTERVALS["clopper-pearson"](tp[:, n] / positive * counted, counted, 0.95)
-        result[f"least_{name}"] = study.covers(low, high, wanted).mean(axis=0).min()
-        result[f"width_{name}"] = (high - low).mean()
-    return result
+    score = quality * gold + rng.normal(size=gold.shape)
+    n = sorted({max(1, round(x * total)) for x in (0.01, 0.05, prevalence, 0.3)})
+    wanted = [recall_of(x / total, prevalence, quality) for x in n]
+    samples = study.dataset({"a": score}, gold)
+    table = rankeval_pd.nbest_recall(samples, n, target="region").isel(measure=0)
+    held = study.covers(table["ci_low"], table["ci_high"], xr.DataArray(wanted, dims="n"))
+    return {
+        "least_region": float(held.mean("sample").min()),
+        "width_region": float((table["ci_high"] - table["ci_low"]).mean()),
+    }
 
 
 def band(total, prevalence, quality, repetitions, rng):
     """Return how often the band holds at 20 n together."""
     n = np.unique(np.round(total * np.geomspace(0.02, 0.9, 20)).astype(int))
-    wanted = np.array([found(x / total, prevalence, quality) for x in n])
+    wanted = np.array([recall_of(x / total, prevalence, quality) for x in n])
     hits = 0
     keys, drawing = by_position(total), {"n_resamples": 192, "seed": 1, "advance": lambda _: None}
     for _ in range(repetitions):
@@ -236,38 +281,18 @@ def band(total, prevalence, quality, repetitions, rng):
         score = quality * gold + rng.normal(size=total)
         order = np.argsort(-score)
         ranked = gold[order]
-        counts = np.concatenate([[0], np.cumsum(ranked)])
-        edge = edge_precision(counts, n, np.array(total))
-        sup = bands.sup_t(ranked, n, edge, counts[n], keys, 0.95, added=2, **drawing)
-        hits += study.covers(*bands.exact_band(sup, int(gold.sum())), wanted).all()
+        limits = bands.recall_band(ranked, n, keys, 0.95, **drawing)
+        hits += study.covers(*limits, wanted).all()
     return {"band_clopper-pearson": hits / repetitions}
 
 
-def difference(total, prevalence, quality, repetitions, rng):
-    """Return the least coverage over n of intervals of the difference of recalls."""
-    n = [max(1, round(x * total)) for x in (0.05, 0.3)]
-    wanted = [
-        found(x / total, prevalence, quality) - found(x / total, prevalence, quality + 0.5)
-        for x in n
-    ]
-    gold = rng.random((repetitions, total)) < prevalence
-    scores = study.alike(rng, gold.shape, [quality * gold, (quality + 0.5) * gold])
-    samples = study.dataset(dict(zip("ab", scores, strict=True)), gold)
-    result = {}
-    for target in ("region", "nbest"):
-        table = rankeval_pd.compare(samples, "a", "b", n, of="recall", target=target)
-        held = study.covers(table["ci_low"], table["ci_high"], xr.DataArray(wanted, dims="n"))
-        result[f"difference_{target}"] = float(held.mean("sample").min())
-    return result
-
-
 def recall_rows():
-    """Coverage of intervals and bands of recall, and of differences of recall, by simulation."""
+    """Coverage of the intervals of recall for regions, and of its bands, by simulation."""
     populations = ((300, 0.1), (1_000, 0.03), (1_000, 0.3), (3_000, 0.02))
     for (total, prevalence), quality in product(populations, (0.7, 1.5, 3.0)):
         rng, of = np.random.default_rng(2), (total, prevalence, quality)
         few = 2_000 if total < 3_000 else 800
         yield {
             "total": total, "prevalence": prevalence, "quality": quality,
-            **pointwise(*of, few, rng), **band(*of, BANDS, rng), **difference(*of, few, rng),
+            **region(*of, few, rng), **band(*of, BANDS, rng),
         }  # fmt: skip

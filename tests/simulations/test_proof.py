@@ -4,9 +4,10 @@ import math
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from tests.simulations.proof import accuracy, coverage
+from tests.simulations.proof import accuracy, coverage, elsewhere, sentences
 from tests.simulations.proof.pages import NAMES, ROOT, TEXTS, command, place
 
 pytestmark = pytest.mark.skipif(
@@ -74,34 +75,75 @@ def test_coverage_is_what_the_committed_simulations_give():
         assert text == place(f"coverage/{name}").read_text("utf-8"), name
 
 
+def test_numbers_in_sentences_about_levels_are_those_of_the_tables():
+    for sentence in sentences.sentences():
+        text = (ROOT / sentence.file).read_text("utf-8")
+        assert [list(found.groups()) for found in sentences.pattern(sentence).finditer(text)] == [
+            sentences.numbers(sentence)
+        ], sentence
+
+
+# what a sentence about levels claims: a number, or that a level is reached
+CLAIM = re.compile(
+    r"\b(?:coverage|cover(?:s|ed)|error rates?|rejected at)\b[^.!?|`:]*?\b0\.\d|"
+    r"(?:stay|remain|keep|is|are)s? below 5|at least the nominal|"
+    r"(?:reach|maintain|keep)\w* (?:its|their|the) (?:nominal )?(?:coverage|level)"
+)
+MEANT = {"docs/start/glossary.md", "docs/validation/index.md"}  # what should be, or a question
+
+
+def test_no_sentence_claims_a_level_that_no_table_gives():
+    files = [*(ROOT / "docs").rglob("*.md"), *(ROOT / "rankeval_pd").rglob("*.py")]
+    written = {place(name) for name in ("accuracy", "coverage", "elsewhere", "papers")}
+    for path in [ROOT / "README.md", *files]:
+        name = path.relative_to(ROOT).as_posix()
+        if name in MEANT or {path, path.parent.with_suffix(".md")} & written:
+            continue
+        text = re.sub(r"```.*?```", "", path.read_text("utf-8"), flags=re.DOTALL)
+        for sentence in sentences.sentences():
+            if sentence.file == name:
+                text = sentences.pattern(sentence).sub("", text)
+        assert not CLAIM.findall(re.sub(r"\s+", " ", text)), name
+
+
 def test_every_question_has_a_topic_and_a_text():
     asked = dict.fromkeys(claim.question for claim in coverage.claims())
     listed = [question for topic in coverage.TOPICS.values() for question in topic["questions"]]
     assert sorted(listed) == sorted(asked)
 
 
-@pytest.mark.full
-def test_every_procedure_and_every_shortfall_is_on_a_page_of_coverage():
-    table, topics = coverage.every_setting(), "".join(coverage.topics().values())
-    for _, mine in table.groupby(["question", "procedure", "promise", "source"]):
-        worst = mine.loc[mine["lacking"].idxmax()]
-        name = worst["procedure"]
-        lines = [x for x in topics.splitlines() if f"* {name}:" in x or f"| {name} |" in x]
-        shown = f"{worst['promise']} {coverage._share(worst['simulated'])} "
-        assert any(shown in line for line in lines), worst
-        if worst["short"] and worst["use"] == "option":
-            assert any(worst["setting"] in line for line in lines), worst
-    counts = rows(topics)
-    assert sum(int(row[3]) for row in counts) == table["short"].sum()
-    quiet = sum(int(x) for x in re.findall(r"; (\d+) far$", topics, re.MULTILINE))
-    assert sum(int(row[4]) for row in counts) + quiet == coverage.far(table).sum()
-    named = rows(place("coverage").read_text("utf-8"))
-    fails = coverage.short(table, "default")
-    together, is_far = ["procedure", "promise"], coverage.far(fails)
-    shown = (is_far | (fails["promise"] == "width")).groupby([fails[x] for x in together])
-    assert sum(int(row[2]) for row in named) == shown.transform("any").sum()
-    distant = fails[is_far].groupby(["question", *together]).head(1)
-    assert {row[4] for row in named} >= set(distant["setting"])
+def test_every_miss_is_listed_and_counted():
+    """The sentence, the table of the overview and the list of settings have the same sum."""
+    table = coverage.every_setting()
+    far = (table["promise"] == "coverage") & (table["simulated"] < table["nominal"] - 0.02 - 1e-9)
+    far |= (table["promise"] == "size") & (table["simulated"] > table["nominal"] + 0.01 + 1e-9)
+    table = table[far | (table["lacking"] > coverage.ERRORS * table["error"])].assign(far=far)
+    parts = place("coverage").read_text("utf-8").split("## Where a")[1:]
+    lists = place("coverage/missed").read_text("utf-8").split("\n## ")[1:]
+    for use, part, listed in zip(("default", "option"), parts, lists, strict=True):
+        mine = table[table["use"] == use]
+        counted, shown = rows(part), rows(listed)
+        assert f"\n{len(mine)} of " in part
+        assert sum(int(row[3]) for row in counted) == len(shown) == len(mine) > 0
+        assert sum(int(row[4]) for row in counted) == mine["far"].sum()
+        assert sum(row[4] == "far" for row in shown) == mine["far"].sum()
+        named = mine[["procedure", "setting"]].itertuples(index=False, name=None)
+        assert {(row[0], row[1]) for row in shown} == {*named}
+    counted = rows("\n".join(place(f"coverage/{x}").read_text("utf-8") for x in coverage.TOPICS))
+    assert sum(int(row[3]) for row in counted) == len(table)
+    assert sum(int(row[4]) for row in counted) == table["far"].sum()
+    assert {row[0] for row in counted} == set(coverage.every_setting()["procedure"])
+
+
+def test_what_no_row_names_is_said_not_to_be_simulated():
+    methods, options = coverage.not_simulated()
+    text = place("coverage").read_text("utf-8").split("## Not simulated")[1]
+    assert [*re.findall(r"`[^`]+`", text)] == [*methods, *options]
+    names, promising = {name.strip("`") for name in methods}, coverage.promising().keys()
+    named = " ".join(x.procedure for x in coverage.claims() if x.use != "other")
+    assert names == promising - set(re.findall(r"\w+", named))
+    assert {"compare", "area", "paired_bootstrap", "bedroc"} <= promising
+    assert "read_trec" not in promising
 
 
 def test_every_simulation_is_on_the_page_of_coverage():
@@ -109,6 +151,27 @@ def test_every_simulation_is_on_the_page_of_coverage():
     tables = {path.stem for path in Path(__file__).parent.glob("*.csv")}
     values = {"bedroc", "delong", "regions", "simulated", "ucs", "agreement"}
     assert tables - values <= {claim.source for claim in coverage.claims()}
+
+
+@pytest.mark.parametrize(
+    "number", range(len(elsewhere.PAIRS)), ids=[pair["what"] for pair in elsewhere.PAIRS]
+)
+def test_numbers_elsewhere_are_the_same_or_differ_for_a_reason(number):
+    pair = elsewhere.PAIRS[number]
+    assert elsewhere.verdict(number) == pair["how"], elsewhere.results(number)
+    assert ("why" in pair) == (pair["how"] == "other")
+    assert ("draws" in pair) == (pair["how"] == "near")
+    page = place("elsewhere").read_text("utf-8")
+    group = page.split(f"## {elsewhere.HEADS[pair['how']]}\n")[1].split("\n## ")[0]
+    assert all(pair[side].strip() in group for side in elsewhere.SIDES)
+
+
+def test_other_numbers_are_not_called_the_same(monkeypatch):
+    monkeypatch.setattr(elsewhere, "results", lambda _: np.array([[0.2], [0.2 + 1e-9]]))
+    found = {"draws" in x: elsewhere.verdict(k) for k, x in enumerate(elsewhere.PAIRS)}
+    assert found == {True: "near", False: "other"}
+    monkeypatch.setattr(elsewhere, "results", lambda _: np.array([[0.2], [0.4]]))
+    assert {elsewhere.verdict(k) for k in range(len(elsewhere.PAIRS))} == {"other"}
 
 
 @pytest.mark.full

@@ -191,5 +191,5 @@ def test_pairs_at_the_ends_of_a_ranking_enclose_its_scores():
 def test_the_corrected_precision_leaves_out_the_positive_at_each_rank():
     score, gold = np.arange(8, 0, -1.0), np.array([1, 0, 1, 1, 0, 0, 1, 0], dtype=bool)
     found = areas.influences(Ranking.of(score, gold, np.ones(8, dtype=bool)))
-    # the first positive is alone in its list, which counts as 1
-    assert found.corrected == pytest.approx((1.0 + 1 / 2 + 2 / 3 + 3 / 6) / 4)
+    # the first positive is alone in its list, of which nothing else is known
+    assert found.corrected == pytest.approx((0.0 + 1 / 2 + 2 / 3 + 3 / 6) / 4)

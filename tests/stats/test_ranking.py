@@ -19,6 +19,7 @@ import rankeval_pd
 from rankeval_pd.stats import ranking
 from rankeval_pd.stats.ranking import (
     Ranking,
+    Size,
     difference_spread,
     edge_precision,
     nbest_spread,
@@ -195,7 +196,8 @@ def test_variances_of_lists_and_of_their_differences_are_sums_of_squared_influen
     tp_only = tuple((x & gold).sum(axis=-1) for x in only)
     size = np.array(gold.size)
     single = nbest_spread(np.concatenate([[0], gold[np.argsort(a)].cumsum()]), n, size)
-    pair = difference_spread(a, b, gold, size, n, only[0].sum(axis=-1), tp_only)
+    both = Size(size, np.array(gold.sum()))
+    pair = difference_spread(a, b, gold, both, n, only[0].sum(axis=-1), tp_only)
     for k, (cut, edge_a, edge_b) in enumerate(zip(n, pair.edge_a, pair.edge_b, strict=True)):
         phi = influences(gold, a, cut, single.edge[k])
         assert single.influence[k] == pytest.approx((phi**2).sum(), rel=1e-9)
@@ -228,8 +230,8 @@ def test_the_shrunken_precision_is_agresti_and_coulls():
     assert_array_equal(spread.precision, (tp[n] + 2.0) / (n + 4.0))
     binomial = spread.precision * (1.0 - spread.precision)
     beyond = (1.0 - n / 40) * (spread.precision - spread.edge) ** 2
-    assert_allclose(spread.ratio, 1.0 + beyond / binomial, rtol=1e-14)
-    assert_allclose(spread.effective(n), n / spread.ratio, rtol=1e-14)
+    assert_allclose(spread.variance / binomial, 1.0 + beyond / binomial, rtol=1e-14)
+    assert_allclose(spread.effective(n), n * binomial / spread.variance, rtol=1e-14)
     less = spread._replace(variance=0.5 * binomial)  # less than binomial: still n candidates
     assert_array_equal(less.effective(n), n)
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import stats
+from scipy.interpolate import BSpline
 
 from rankeval_pd.decisions.ranks import RankOptions, adjusted_tests
 from rankeval_pd.stats import areas, ranks
@@ -33,3 +36,40 @@ def test_pairs_of_areas_have_delongs_p_values_and_intervals():
             assert_allclose(found["difference"][number, 0], gap, rtol=1e-12)
             assert_allclose(found["p_value"][number, 0], 2 * law.sf(abs(gap) / error), rtol=1e-9)
             assert_allclose(half[number, 0], law.ppf(0.95) * error, rtol=1e-9)
+
+
+# ---- Gaffke's limits for means
+
+
+def test_gaffkes_limits_are_quantiles_of_b_splines_and_of_random_means():
+    """A random mean has the density of a B-spline with the values as knots (Curry, Schoenberg)."""
+    values = np.array([0.5, 0.3, 0.2, 0.11, 0.05, 0.04])
+    (low,), (high,) = ranks.gaffke(values[np.newaxis], 1.0, 0.95)
+    for limit, knots, tail in ((low, [0.0, *values], 0.025), (high, [*values, 1.0], 0.975)):
+        cumulated = BSpline.basis_element(np.sort(knots)).antiderivative()
+        assert_allclose(cumulated(limit) / cumulated(max(knots)), tail, rtol=1e-7)
+    audited = np.array([0.5, 0.3, 0.2, 0.04, 0, 0, 0, 0, 0, 0])
+    weights = np.random.default_rng(0).dirichlet(np.ones(11), 200_000)
+    drawn = weights @ np.append(audited, 0.0), weights @ np.append(audited, 1.0)
+    wanted = np.quantile(drawn[0], 0.025), np.quantile(drawn[1], 0.975)
+    assert_allclose(np.ravel(ranks.gaffke(audited[np.newaxis], 1.0, 0.95)), wanted, atol=0.001)
+
+
+def test_gaffkes_limits_of_zeros_and_ones_are_clopper_and_pearsons():
+    for n in (1, 2, 10, 50):
+        right = np.tri(n + 1, n, -1)  # 0, 1, ..., n right answers
+        low, high = ranks.gaffke(100.0 * right, 100.0, 0.99)
+        for k in range(n + 1):
+            wanted = stats.binomtest(k, n).proportion_ci(0.99, "exact")
+            assert_allclose((low[k] / 100.0, high[k] / 100.0), (wanted.low, wanted.high), atol=1e-8)
+
+
+@given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=50), st.floats(0.5, 0.999))
+def test_gaffkes_limits_hold_the_mean_and_mirror_those_of_the_complements(values, level):
+    (low,), (high,) = ranks.gaffke(np.array([values]), 1.0, level)
+    assert 0.0 <= low <= np.mean(values) + 1e-9
+    assert np.mean(values) - 1e-9 <= high <= 1.0
+    (least,), (most,) = ranks.gaffke(1.0 - np.array([values[::-1]]), 1.0, level)
+    assert_allclose((1.0 - most, 1.0 - least), (low, high), atol=1e-8)
+    (wider,), _ = ranks.gaffke(np.array([values]), 1.0, (1.0 + level) / 2.0)
+    assert wider <= low + 1e-9

@@ -16,9 +16,10 @@ from scipy import stats
 
 from rankeval_pd.stats import two_by_two
 from rankeval_pd.stats.two_by_two import (
+    critical_wins,
     fisher_test,
     mcnemar_test,
-    paired_boschloo,
+    paired_tails,
     score_test,
     stratified_exact_test,
 )
@@ -167,36 +168,66 @@ def largest_probability(weight):
 # ---- Two proportions of the same items
 
 
+def orders(n):
+    """Return the smaller of the mid-p and the score statistic's p: (only a right, only b right)."""
+    a, b = np.indices((n + 1, n + 1))
+    mid = stats.binom.sf(a, a + b, 0.5) + 0.5 * stats.binom.pmf(a, a + b, 0.5)
+    score = stats.norm.sf((a - b) / np.sqrt(np.maximum(a + b, 1)))
+    return np.where((a > b) & (a + b <= n), np.minimum(mid, score), 9.0)
+
+
 @pytest.mark.parametrize(
     ("only_a", "only_b", "n"),
-    [(1, 0, 1), (4, 0, 50), (9, 2, 20), (14, 5, 30), (12, 12, 40), (2, 5, 9), (7, 1, 10)],
+    [(1, 0, 1), (4, 0, 50), (9, 2, 20), (14, 5, 30), (7, 6, 40), (7, 2, 9), (7, 1, 10)],
 )
 def test_paired_proportions_by_enumeration(only_a, only_b, n):
-    """All pairs of counts whose McNemar p is no larger, or the score statistic's p if larger."""
-    weight = np.zeros(n + 1)
-    mcnemar = stats.binom.sf(only_a - 1, only_a + only_b, 0.5)
-    for a, b in itertools.product(range(n + 1), repeat=2):
-        if a + b <= n and stats.binom.sf(a - 1, a + b, 0.5) <= mcnemar * (1 + 1e-12):
-            weight[a + b] += comb(n, a + b) * comb(a + b, a) / 2 ** (a + b)
-    score = stats.norm.sf((only_a - only_b) / np.sqrt(only_a + only_b))
-    expected = max(largest_probability(weight), min(score, mcnemar))
-    assert_allclose(paired_boschloo(only_a, only_b, n), expected, rtol=1e-10)
+    """All pairs of counts whose order is no larger."""
+    weight, order = np.zeros(n + 1), orders(n)
+    for a, b in np.argwhere(order <= order[only_a, only_b] * (1 + 1e-9)):
+        weight[a + b] += comb(n, a + b) * comb(a + b, a) / 2 ** int(a + b)
+    assert_allclose(paired_tails(only_a, only_b, n), largest_probability(weight), rtol=1e-10)
 
 
 @given(counts=st.tuples(*[st.integers(0, 60)] * 3))
-def test_paired_proportions_are_never_above_mcnemar(counts):
-    only_a, only_b, same = counts
-    found = paired_boschloo(only_a, only_b, sum(counts))
-    mcnemar = stats.binom.sf(only_a - 1, only_a + only_b, 0.5)
-    assert 0.0 < found <= mcnemar * (1 + 1e-12)
-    assert paired_boschloo(only_a + 1, only_b, sum(counts) + 1) <= found * (1 + 1e-9) or same == 0
+def test_paired_proportions_decrease_with_wins(counts):
+    (only_a, only_b, _), n = counts, sum(counts) + 1
+    found, better = paired_tails(np.array([only_a, only_a + 1]), only_b, n)
+    assert 0.0 < better <= found * (1 + 1e-9)
+    alone = paired_tails(only_a, only_b, np.array([n + 30, n]))[1]
+    assert alone == pytest.approx(found, rel=1e-12)
+    if only_a <= only_b:
+        mcnemar = stats.binom.sf(only_a - 1, only_a + only_b, 0.5)
+        assert found == pytest.approx(mcnemar, rel=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [0.1, 0.05, 0.01, 0.001])
+@pytest.mark.parametrize("n", [30, 200, 2_000, 2_100])
+def test_the_size_of_the_test_of_paired_proportions(n, alpha):
+    """Above 2,000 discordant items, the test is McNemar's."""
+    least = critical_wins(n, alpha / 2)
+    m, share = np.arange(n + 1), np.sin(np.linspace(0.0, np.pi / 2, 400))[:, np.newaxis] ** 2
+    wins = np.append(least, stats.binom.isf(alpha / 2, m[least.size :], 0.5) + 1)
+    size = stats.binom.pmf(m, n, share) @ (2.0 * stats.binom.sf(wins - 1, m, 0.5))
+    assert 0.6 * alpha < size.max() <= alpha * (1 + 1e-9)
+    rejected = np.where(least <= m[: least.size], least, least - 1)[5:]
+    p = paired_tails(rejected, m[5 : least.size] - rejected, n)
+    assert_array_equal(2 * p <= alpha, least[5:] <= m[5 : least.size])
+
+
+@pytest.mark.parametrize(("n", "share", "power"), [(60, 0.999, 0.527), (120, 0.8529, 0.601)])
+def test_the_power_of_the_test_of_paired_proportions(n, share, power):
+    """8% of the items are discordant; the powers are those of an independent enumeration."""
+    least, m = critical_wins(n, 0.025), np.arange(n + 1)
+    won = stats.binom.sf(least - 1, m, share) + stats.binom.cdf(m - least, m, share)
+    assert stats.binom.pmf(m, n, 0.08) @ won == pytest.approx(power, abs=1e-3)
 
 
 def test_paired_proportions_at_the_edges():
-    assert paired_boschloo(0, 0, 10) == paired_boschloo(0, 0, 0) == paired_boschloo(0, 3, 10) == 1.0
-    # above 200 items it is McNemar's, down to the smallest numbers
-    assert_allclose(paired_boschloo(990, 0, 1_000_000), 0.5**990, rtol=1e-10)
-    assert_allclose(paired_boschloo(30, 12, 201), stats.binom.sf(29, 42, 0.5), rtol=1e-12)
+    assert_array_equal(paired_tails(np.zeros(3), [0, 0, 3], [10, 0, 10]), 1.0)
+    # far in the tail, half of the probability of all wins is the order
+    assert_allclose(paired_tails(990, 0, 1_000_000), 0.5**990, rtol=0.1)
+    p = paired_tails(1_060, 950, 1_000_000)
+    assert_allclose(p, stats.binom.sf(1_059, 2_010, 0.5), rtol=1e-10)
 
 
 @pytest.mark.parametrize("table", [(30, 80, 21, 90), (2.5, 12.5, 6.0, 9.5)])
@@ -243,7 +274,7 @@ def test_the_largest_expectation_is_that_on_a_fine_grid():
     masses = stats.binom.pmf(np.arange(n + 1), n, shares[:, np.newaxis])
     for seed in range(6):
         rng = np.random.default_rng(seed)
-        value = np.zeros(n + 1)
-        value[rng.choice(np.arange(1, n), 4, replace=False)] = rng.uniform(0.5, 1.0, 4)
-        wanted = (masses @ value).max()
-        assert two_by_two._largest_expectation(value) == pytest.approx(wanted, rel=1e-6)
+        value = np.zeros((1, n + 2))
+        value[0, rng.choice(np.arange(1, n), 4, replace=False)] = rng.uniform(0.5, 1.0, 4)
+        wanted = (masses @ value[0, :-1]).max()
+        assert two_by_two._largest_expectations(value, n) == pytest.approx(wanted, rel=1e-6)

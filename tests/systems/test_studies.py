@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +12,9 @@ from scipy import stats
 import rankeval_pd
 from rankeval_pd.systems.studies import CALIBRATION_COLUMNS, PAPER_BINS, THRESHOLD_COLUMNS
 from tests.systems.conftest import OF_PAIRS
+
+# most tables here are short
+pytestmark = pytest.mark.filterwarnings("ignore:the window contains:rankeval_pd.RankevalWarning")
 
 
 def systems(seed: int, items: int = 400, count: int = 12, spread: float = 0.05) -> pd.DataFrame:
@@ -38,14 +43,21 @@ def table(p: list[float], gain: list[float], **columns) -> pd.DataFrame:
 
 def test_47_pairs_have_no_upper_limit_which_needs_72_and_the_41st_gain_is_the_lower():
     gains = np.random.default_rng(0).permutation(np.arange(1.0, 48.0))
-    found = table([0.05] * 47, gains).rankeval.gain_threshold().iloc[0]
+    data = table([0.05] * 47, gains)
+    with pytest.warns(rankeval_pd.RankevalWarning, match=r"contains 47 pairs.*all_pairs\.$"):
+        found = data.rankeval.gain_threshold(ci="order").iloc[0]
+    with pytest.warns(rankeval_pd.RankevalWarning, match="made with details=True"):
+        data.drop(columns="gain_se").rankeval.gain_threshold()
     assert found["n_pairs"] == 47
     assert found["threshold_low"] == 41.0
     assert found["threshold_high"] == np.inf
     assert found["threshold"] == np.quantile(gains, 0.95)
     for pairs, high in [(71, np.inf), (72, 72.0), (100, 100.0)]:
-        found = table([0.05] * pairs, np.arange(1.0, pairs + 1)).rankeval.gain_threshold()
-        assert found["threshold_high"][0] == high
+        data = table([0.05] * pairs, np.arange(1.0, pairs + 1))
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            found = data.rankeval.gain_threshold(ci="order")
+        assert (found["threshold_high"][0], len(told)) == (high, pairs < 72)
 
 
 def test_the_window_holds_its_ends_and_may_be_empty():
@@ -102,7 +114,7 @@ def test_systems_drawn_with_replacement_written_out():
         times = counts[pd.factorize(np.r_[a, b])[0].reshape(2, -1)].prod(axis=0)
         drawn.append(np.quantile(np.repeat(gains, times), 0.8, method="inverted_cdf"))
     low, high = np.quantile(drawn, [0.025, 0.975])
-    ordered = data.rankeval.gain_threshold(quantile=0.8).iloc[0]
+    ordered = data.rankeval.gain_threshold(ci="order", quantile=0.8).iloc[0]
     wanted = min(low, ordered["threshold_low"]), max(high, ordered["threshold_high"])
     assert wanted != tuple(ordered[["threshold_low", "threshold_high"]])
     np.testing.assert_allclose(found[["threshold_low", "threshold_high"]].astype(float), wanted)
@@ -304,14 +316,14 @@ def test_calibration_keeps_the_direction_of_the_pairs():
 
 def test_calibration_keeps_the_metric_of_the_pairs():
     here, there = systems(6, count=10), systems(7, count=10)
-    found = here.rankeval.paired_bootstrap(metric="sum").rankeval.calibration(there)
-    wanted = here.rankeval.paired_bootstrap().rankeval.calibration(there)
+    found = here.rankeval.paired_permutation(metric="sum").rankeval.calibration(there)
+    wanted = here.rankeval.paired_permutation().rankeval.calibration(there)
     pd.testing.assert_frame_equal(found, wanted)
 
     def mean(S):
         return S[..., 0]
 
-    lost = here.rankeval.paired_bootstrap()
+    lost = here.rankeval.paired_permutation()
     lost.attrs = {}
     for keywords, lacking in (
         ({}, "metric=... and higher_is_better=..."),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -91,6 +93,7 @@ def summed(sums):
     return (rates[..., 0] + rates[..., 1] + rates[..., 2]) / 3.0
 
 
+@pytest.mark.filterwarnings("ignore:10 items. scores or differences are skewed")
 def test_scores_that_differ_only_by_rounding_are_equal():
     """Rates of .1, .2 and .3 in different orders, and those of a worse system."""
     columns = {}
@@ -122,3 +125,106 @@ def test_limits_for_all_systems_are_those_of_one_at_the_shared_level():
     for end in ("low", "high"):
         assert_allclose(found[f"ci_{end}"], alone[f"ci_{end}_alone"], rtol=1e-12)
     assert (found["ci_low"] < found["ci_low_alone"]).all()
+
+
+# ---- What a metric can be, and a single system
+
+
+def of_queries(values, metric="P@10"):
+    frame = pd.DataFrame(values)
+    frame.attrs["metric"] = metric
+    return frame
+
+
+def test_no_interval_leaves_what_the_metric_can_be():
+    rng = np.random.default_rng(1)
+    rare = np.where(rng.random((10, 2)) < 0.3, rng.random((10, 2)), 0.0)
+    for values, metric, interval, most in (
+        (rare, "P@10", "gaffke", 1.0), (rare, "DCG@10", "hall", np.inf),
+        (100.0 * rare, "P@10", "hall", np.inf), (rare, "loss", "hall", np.inf),
+        (np.tile(rare, (6, 1)), "map", "hall, korn-graubard", 1.0),
+        (100.0 * (rare > 0.0), None, "gaffke", 100.0),
+    ):  # fmt: skip
+        found = of_queries(values, metric).rankeval(measures=[0, 1]).system_ranks(details=True)
+        assert found.attrs["interval"] == interval, metric
+        assert (found["ci_high"] <= most).all()
+        if (metric != "loss" and values.max() <= 1.0) or most == 100.0:
+            assert (found["ci_low"] >= 0.0).all()
+    right = pd.DataFrame((rng.random((20, 3)) < 0.9) * 1.0, columns=list("abc"))
+    task = right.assign(task=np.repeat(["x", "y", "z"], [5, 12, 3]))
+    for role in ("strata", "groups"):
+        found = task.rankeval(**{role: "task"}).system_ranks()
+        assert found.attrs["interval"] == "hall, korn-graubard"
+        assert ((found["ci_low"] >= 0.0) & (found["ci_high"] <= 1.0)).all()
+    always = right.assign(a=1.0, doc=np.arange(20) % 8).rankeval(groups="doc").system_ranks()
+    limits = always.set_index("system").loc["a", ["ci_low", "ci_high"]]
+    assert_allclose(limits.tolist(), [(0.025 / 3) ** (1 / limits_of_groups(20, 8)), 1.0])
+
+
+def limits_of_groups(items, groups):
+    """Return the number of equal groups that are worth as much as these."""
+    sizes = np.bincount(np.arange(items) % groups)
+    return sizes.sum() ** 2 / (sizes @ sizes)
+
+
+def test_errors_have_the_mirror_image_of_the_limits_of_right_answers():
+    values = np.random.default_rng(2).random((12, 2))
+    right = of_queries(values).rankeval(measures=[0, 1]).system_ranks(details=True)
+    wrong = of_queries(1.0 - values).rankeval(measures=[0, 1], higher_is_better=False)
+    turned = wrong.system_ranks(details=True)
+    for name, other in (("ci_low", "ci_high"), ("ci_high_alone", "ci_low_alone")):
+        assert_allclose(right[name], 1.0 - turned[other], atol=1e-8)
+
+
+@pytest.mark.parametrize("test", ["bootstrap", "t"])
+def test_a_single_system_has_a_value_and_an_interval(test):
+    values = np.random.default_rng(3).random(12)
+    one = of_queries(values[:, np.newaxis], "nDCG@10")
+    both = of_queries(np.stack([values, values**2], axis=1), "nDCG@10")
+    for data, roles in (
+        (one, {}), (one.assign(g=list("xy") * 6), {"by": "g"}),
+        (one.assign(g=list("xyz") * 4), {"strata": "g"}),
+        (one.assign(g=list("xyz") * 4), {"groups": "g"}),
+    )[: 2 if test == "t" else 4]:  # fmt: skip
+        ask = {"test": test, "details": True, "adjust_over": "group"}
+        found = data.rankeval(measures=[0], **roles).system_ranks(**ask)
+        pair = both.assign(**data[[*roles.values()]]).rankeval(measures=[0, 1], **roles)
+        wanted = pair.system_ranks(**ask)
+        wanted = wanted[wanted["system"] == 0].reset_index()
+        for end in ("low", "high"):
+            assert_allclose(found[f"ci_{end}"], wanted[f"ci_{end}_alone"], rtol=1e-9)
+        assert found["value"].tolist() == wanted["value"].tolist()
+        assert not {"rank_low", "letters", "tied_for_best"} & {*found}
+        assert not {"adjust", "family", "alpha", "event"} & {*found.attrs}
+        said = rankeval_pd.in_words(found)
+        assert "0: mean nDCG@10 0." in said
+        assert "interval" in said
+        summary = data.rankeval(measures=[0], **roles).summary(test=test)
+        assert {"rank_low", "letters", "difference", "p_value"}.isdisjoint(summary)
+        assert "[" in str(rankeval_pd.paper_table(summary))
+
+
+def test_one_run_has_means_with_intervals_and_a_picture():
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({"query": np.repeat(range(12), 20), "document": [*range(20)] * 12})
+    frame["grade"], frame["bm25"] = (rng.random(240) < 0.3).astype(int), rng.random(240)
+    found = frame.rankeval.summary(["P@10", "DCG@5"])
+    assert {"rank_low", "letters", "difference", "p_value"}.isdisjoint(found)
+    assert found.attrs["interval"] == "gaffke, hall"
+    means = frame.rankeval.per_query(["P@10"], wide=True)
+    alone = means.rankeval.system_ranks()
+    assert_allclose(found.loc[0, ["ci_low", "ci_high"]].tolist(), alone.iloc[0, 2:4].tolist())
+    assert "bm25: mean P@10 0." in rankeval_pd.in_words(found)
+    ax = means.rankeval.plot.system_ranks()
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["bm25"]
+    assert "rank" not in [text.get_text() for text in ax.texts]
+
+
+def test_scores_too_skewed_for_their_number_are_said():
+    rng = np.random.default_rng(5)
+    for draw, told in ((rng.lognormal, True), (rng.normal, False)):
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            frame = pd.DataFrame(draw(size=(50, 8))).add_prefix("s")
+            frame.rankeval.system_ranks(n_resamples=999)
+        assert any("scores or differences are skewed" in str(x.message) for x in found) == told

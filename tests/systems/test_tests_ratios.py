@@ -158,11 +158,10 @@ def test_scores_stay_between_0_and_1():
 
 def test_two_guesses_that_are_right_say_nothing():
     ask = frame(2, 2, 100, 50).rankeval(metric="precision", details=True)
-    for test in (ask.paired_bootstrap, ask.paired_permutation):
-        with pytest.warns(RankevalWarning, match="2 guesses.*fewer than 5, there is no test"):
-            table = test()
-        assert np.isnan(table["p_value"][0])
-        assert table["ci_low"][0] <= 0.0 <= table["ci_high"][0]
+    with pytest.warns(RankevalWarning, match="2 guesses.*fewer than 5, there is no test"):
+        table = ask.paired_bootstrap()
+    assert np.isnan(table["p_value"][0])
+    assert table["ci_low"][0] <= 0.0 <= table["ci_high"][0]
     with pytest.warns(RankevalWarning, match="there is no test"):
         ranks = ask.system_ranks()
     assert (ranks["letters"] == ranks["letters"][0]).all()

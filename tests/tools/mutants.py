@@ -124,9 +124,9 @@ SEEDED = {
         ("beyond * (precision - edge) ** 2", "(precision - edge) ** 2"),
         ("half = np.maximum(20, ", "half = np.maximum(10, "),
         ("+ 1.0) / (np.maximum(high - low, 0) + 2.0", "+ 1.0) / (np.maximum(high - low, 0) + 1.0"),
-        ("(size - only) * (edge_a - edge_b) ** 2", "size * (edge_a - edge_b) ** 2"),
+        ("(listed - only) * (edge_a - edge_b) ** 2", "listed * (edge_a - edge_b) ** 2"),
         ("positions = np.argsort(-self.score", "positions = np.argsort(self.score"),
-        ("np.arange(1, self.order.shape[-1] + 1)", "np.arange(0, self.order.shape[-1])"),
+        ("inverse(self.order) + 1", "inverse(self.order)"),
         ("np.maximum(self.size - 1, 1)", "np.maximum(self.size, 1)"),
         ("inside * block.tp / block.size", "(inside - 1) * block.tp / block.size"),
         ("asked <= total", "asked < total"),
@@ -245,17 +245,14 @@ SEEDED = {
     ("proportions.py", "lists/repetition"): [
         ("special.chdtri(freedom, tail)", "special.chdtri(freedom, 1.0 - tail)"),
         ("special.chdtrc(freedom, chi2)", "special.chdtr(freedom, chi2)"),
-        ("np.mean(1.0 / n))", "1.0 / np.mean(n))"),
+        ("/ np.mean(n))", "* np.mean(1.0 / n))"),
         ("expected - steps[:-1])", "expected - steps[1:])"),
-        ("(1 + as_far) / (proper + 1)", "as_far / proper"),
-        ("(positive - count) / max(total - size, 1)", "positive / max(total, 1)"),
-        ("reach = 12.0 * math.sqrt", "reach = 1.0 * math.sqrt"),
-        ("turn[block[row]] * missed[place]", "missed[place]"),
-        ("_REACH = 14.0", "_REACH = -1.0"),
-        ("max(first, observed), first + width", "max(first, observed + 1), first + width"),
-        ("kind.times * (float(most)", "(float(most)"),
-        ("expected += times * float", "expected += float"),
-        ("if observed > tilted.mean[0]:", "if False:"),
+        ("yield tp[np.newaxis], np.ones(1)", "pass"),
+        ("(positive - count) / (total - size)", "positive / total"),
+        ("method=\"marginals\")", "method=\"marginals\")[:, ::-1]"),
+        ("np.exp(log - log.max())", "np.ones(log.size)"),
+        ("np.square(n).sum() / n.sum())", "n.mean())"),
+        ("max(highest, freedom), min(lowest, freedom)", "lowest, highest"),
     ],
     ("gains.py", "systems/tests systems/tests_families systems/tests_ranks"
      " systems/tests_intervals stats/proportions stats/item_gains stats/families"): [
@@ -389,15 +386,24 @@ SEEDED = {
         ("z += sign * (tp - edge[", "z += (tp - edge["),
         ("every = np.ones_like(true)\n", "every = ~true\n"),
     ],
+    ("differences.py", "lists/groups lists/recall"): [
+        ("center**2 - rest * beyond", "center**2 - beyond"),
+        ("side * root) / rest", "side * root)"),
+    ],
+    ("lists/recall.py", "lists/recall"): [
+        ("edge * (value - share)", "edge * value"),
+    ],
+    ("bands.py", "lists/precision"): [
+        ("np.fmax(high, np.minimum(other, 1.0))", "high"),
+    ],
     ("decisions/verdicts.py", "lists/groups"): [
-        ("more * gap**2 +", "0.0 * gap**2 +"),
-        ("(gap + root) / (1.0 - more)", "gap + root"),
-        ("(gap == 0.0) & (error == 0.0), 0.0", "(gap == 0.0) & (error == 0.0), reach"),
+        ("(difference == 0.0) & (error == 0.0), 0.0", "(error == 0.0), reach"),
     ],
     ("decisions/verdicts.py", "decisions/verdicts decisions/ranks decisions/families"
      " lists/comparison lists/acceptance lists/ranges lists/regions"): [
         ("np.maximum(2.0 * levels - 1.0, _LEAST_LEVEL)", "levels"),
-        ("high[varies] = 1.0", "high[varies] = -1.0"),
+        ("high[varies] = most[varies]", "high[varies] = -1.0"),
+        ("keep_low & (low > 0.0)", "keep_low & (low > 1.0)"),
     ],
     ("lists/groups.py",
      "lists/groups::test_groups_of_one_random_test_is_the_t_test_of_the_covariance"
@@ -657,8 +663,10 @@ SEEDED = {
      " systems/tests_ranks"
      " systems/tests_families::test_letters_ranks_and_pairs_say_the_same"
      " systems/tests::test_the_mirror_image_of_errors_has_the_same_ranks_and_calibration"): [
-        ("np.minimum(lowest, alone[0])", "np.maximum(lowest, alone[0])"),
-        ("shared = draws.items.n_systems * options.n_alike", "shared = options.n_alike"),
+        ("np.fmin(low, least)", "np.fmax(low, least)"),
+        ("count * draws.options.n_alike", "draws.options.n_alike"),
+        ("before + chance * (here - before)", "here + chance * (before - here)"),
+        ("np.vstack([values, most - values])", "np.vstack([values, 1.0 - values])"),
     ],
     ("queries.py", "queries/per_query"): [
         ("np.where(negative, bits, ~(bits", "np.where(negative, ~bits, ~(bits"),

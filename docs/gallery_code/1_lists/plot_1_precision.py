@@ -15,7 +15,7 @@ rankings = df.rankeval(gold="gold", measures=["G2", "t", "MI", "f"])
 
 # %%
 
-ax = rankings.plot.precision(range(50, 1501), measures=["G2", "t"], target="nbest")
+ax = rankings.plot.precision(range(50, 1501), measures=["G2", "t"])
 
 # %%
 # **How to read it.** Each line is the precision of the first n candidates. The gray
@@ -29,14 +29,14 @@ print(rankeval_pd.plotting.caption(ax))
 # %%
 # One measure with a simultaneous band:
 
-rankings.plot.precision(range(50, 1501), measures="G2", target="nbest")
+rankings.plot.precision(range(50, 1501), measures="G2")
 
 # %%
 # A logarithmic axis for the top of the lists:
 
-rankings.plot.precision(range(10, 1501), measures=["G2", "t"], log=True, target="nbest")
+rankings.plot.precision(range(10, 1501), measures=["G2", "t"], log=True)
 
 # %%
 # One measure in color:
 
-rankings.plot.precision(range(50, 1501), highlight="MI", target="nbest")
+rankings.plot.precision(range(50, 1501), highlight="MI")

@@ -18,9 +18,7 @@ rankings = df.rankeval(gold="gold", measures=["G2", "t", "MI", "f"])
 # %%
 
 figure, axes = plt.subplots(2, 2, figsize=(7.5, 6), layout="constrained")
-rankings.plot.precision(
-    range(50, 1501), target="nbest", ax=axes[0, 0], simultaneous=False
-)
+rankings.plot.precision(range(50, 1501), ax=axes[0, 0], simultaneous=False)
 rankings.plot.roc(ax=axes[0, 1])
 rankings.plot.gain(ax=axes[1, 0])
 rankings.plot.lift(ax=axes[1, 1])

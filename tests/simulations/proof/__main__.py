@@ -1,13 +1,15 @@
 """Write pages of the proof.
 
-    python -m tests.simulations.proof accuracy coverage performance papers
+    python -m tests.simulations.proof accuracy coverage elsewhere performance papers
 
-writes ``docs/validation/accuracy.md``, ... Some minutes for ``performance``, a minute for the rest.
+writes ``docs/validation/accuracy.md``, ... ``coverage`` also puts its numbers into the sentences
+of ``sentences.csv``. Some minutes for ``performance``, a minute for the rest.
 """
 
 import argparse
 from importlib import import_module
 
+from tests.simulations.proof import sentences
 from tests.simulations.proof.pages import NAMES, place
 
 
@@ -23,6 +25,8 @@ def main():
             place(where).parent.mkdir(exist_ok=True)
             place(where).write_text(text, encoding="utf-8")
             print(place(where))
+        if name == "coverage":
+            sentences.write()
 
 
 if __name__ == "__main__":

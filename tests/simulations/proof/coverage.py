@@ -7,23 +7,35 @@ level (a number, or a column), and where the simulation is: the table, the rows,
 """
 
 import functools
+import inspect
+import re
 import tomllib
 from pathlib import Path
+from typing import get_type_hints
 
 import numpy as np
 import pandas as pd
 
+import rankeval_pd
 from tests.simulations.proof.pages import REFERENCE, as_table, beside, written
 
 # a page for each topic: its title, and what is said of each question
 TOPICS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
-SAID = {
-    question: f"{said['simulated']} {said['result']}"
+SIMULATED = {
+    question: said["simulated"]
     for topic in TOPICS.values() for question, said in topic["questions"].items()
 }  # fmt: skip
-NUMBERS = ["median", "worst", "settings", "short", "far"]
+TITLES = {name: topic["title"] for name, topic in TOPICS.items()}
+TITLES |= {"missed": "All settings that miss the target"}
+NUMBERS = ["simulated", "worst", "settings", "miss", "far"]
 USES = {"default": "defaults", "option": "options", "other": "alternatives"}
-ERRORS = 3  # Monte-Carlo errors beyond which a share falls short
+ERRORS = 3  # Monte-Carlo errors beyond which a share misses the target
+ROUNDING = 1e-9  # of decimal fractions
+FAR = {"coverage": 0.02, "size": 0.01}  # from here on, it misses whatever its error
+
+# columns and options of methods that promise a level
+PROMISES = r"(ci|band|rank|phi|threshold|power)_low|p_?value|\bp_(dispersion|min|low)\b"
+CHOICES = ("test", "ci", "event", "interval")
 
 TEXTS = {
     "of", "kind", "setting", "part", "differences", "judged", "what", "asked", "metric", "pair",
@@ -78,9 +90,11 @@ def settings_of(claim):
     found = {
         "nominal": nominal, "simulated": share, "error": error,
         "setting": [_said(setting) for setting in named],
-        "lacking": lacking, "short": lacking > ERRORS * error, "source": claim.source,
+        "lacking": lacking, "far": lacking > FAR.get(claim.promise, np.inf) + ROUNDING,
+        "source": claim.source,
     }  # fmt: skip
-    return pd.DataFrame(said | found)
+    table = pd.DataFrame(said | found)
+    return table.assign(miss=table["far"] | (table["lacking"] > ERRORS * table["error"]))
 
 
 @functools.cache
@@ -93,39 +107,36 @@ def _share(value):
     return f"{round(value, 9):.3f}".replace("0.", ".", 1)
 
 
-def short(table, use):
-    """Return where procedures fall short, the worst first."""
-    found = table[table["short"] & (table["use"] == use)]
+def missed(table, use):
+    """Return the settings that miss their target, the worst first."""
+    found = table[table["miss"] & (table["use"] == use)]
     return found.sort_values("lacking", ascending=False, kind="stable")
 
 
-def far(table):
-    """Return where a level is missed by much: coverage below .93, size above .06."""
-    below = table["promise"].eq("coverage") & (table["simulated"] < table["nominal"] - 0.02)
-    above = table["promise"].eq("size") & (table["simulated"] > table["nominal"] + 0.01)
-    return below | above
+def _target(row):
+    return f"{row.promise} {_share(float(f'{row.nominal:.3g}')).rstrip('0')}"
 
 
-def _promise(promise, nominal):
-    return f"{promise} {_share(float(f'{nominal:.3g}')).rstrip('0')}"
+def _reached(row):
+    return f"{_share(row.simulated)}±{_share(row.error)}"
 
 
 def shortfalls(table, use):
-    """Return a row for each procedure and promise with a far setting: its worst setting."""
-    found, together = short(table, use), ["procedure", "promise"]
-    distant = far(found) | (found["promise"] == "width")
-    found = found[distant.groupby([found[x] for x in together]).transform("any")]
-    counts = found.groupby(together, sort=False).size()
-    worst = found.groupby(together, sort=False).head(1)
-    promised = worst[["promise", "nominal"]].itertuples(index=False)
-    reached = worst[["simulated", "error"]].itertuples(index=False)
-    return pd.DataFrame({
-        "procedure": worst["procedure"],
-        "target": [_promise(*x) for x in promised],
-        "short": [counts[key] for key in worst[together].itertuples(index=False, name=None)],
-        "worst": [f"{_share(value)}±{_share(error)}" for value, error in reached],
-        "worst setting": worst["setting"],
-    })  # fmt: skip
+    """Return a row for each procedure and promise with a setting that misses its target."""
+    rows = []
+    for (name, promise), mine in missed(table, use).groupby(["procedure", "promise"], sort=False):
+        alike = (table["procedure"] == name) & (table["promise"] == promise)
+        worst = mine.iloc[0]
+        rows.append({
+            "procedure": name,
+            "target": _target(worst),
+            "settings": int((alike & (table["use"] == use)).sum()),
+            "miss": len(mine),
+            "far": int(mine["far"].sum()),
+            "worst": _reached(worst),
+            "worst setting": worst["setting"],
+        })  # fmt: skip
+    return pd.DataFrame(rows)
 
 
 def _promised(mine):
@@ -141,70 +152,116 @@ def _promised(mine):
 
 
 def summary(table):
-    """Return a row for each procedure and use: its worst settings, and how many fall short."""
+    """Return a row for each procedure and use: its worst settings, and how many miss."""
     rows = []
     keys = ["question", "use", "procedure"]
-    for (question, use, name), mine in table.groupby(keys, sort=False):
-        promises = [part for _, part in mine.groupby(["promise", "source"], sort=False)]
-        lost = [part.loc[part["lacking"].idxmax()] for part in promises if part["short"].any()]
-        row = dict(zip(keys, (question, use, name), strict=True))
-        row["worst (median)"] = "; ".join(_promised(part) for part in promises)
-        row |= {
-            "settings": len(mine),
-            "short": int(mine["short"].sum()),
-            "far": int(far(mine).sum()),
-        }
-        rows.append(row | {"worst setting": "; ".join(dict.fromkeys(x["setting"] for x in lost))})
+    for values, mine in table.groupby(keys, sort=False):
+        promises = mine.groupby(["promise", "source"], sort=False)
+        row = dict(zip(keys, values, strict=True))
+        row["worst (median)"] = "; ".join(_promised(part) for _, part in promises)
+        row |= {"settings": len(mine), **mine[["miss", "far"]].sum()}
+        rows.append(row)
     return pd.DataFrame(rows)
 
 
+def outcome(found):
+    """Return a sentence: in how many settings the defaults and the options miss their target."""
+    parts = []
+    for use in ("default", "option"):
+        mine = found[found["use"] == use]
+        if not mine.empty:
+            count = f"{mine['miss'].sum()} of {mine['settings'].sum():,} settings"
+            parts.append(f"{USES[use]} miss the target in {count}")
+    return f"{' and '.join(parts)}.".capitalize()
+
+
 def section(found, question):
-    """Return a section: what was simulated, what falls short, and what does not."""
+    """Return a section: what was simulated, and how often each procedure misses its target."""
     here = found[found["question"] == question]
     sources = dict.fromkeys(claim.source for claim in claims() if claim.question == question)
     *first, last = (f"`{source}`" for source in sources)
     files = f"{', '.join(first)} and {last}" if first else last
-    parts = [f"## {question}", f"{SAID[question]} All settings are in {files} (CSV)."]
-    for use, said in USES.items():
-        mine = here[here["use"] == use]
-        holds, fails = mine[mine["short"] == 0], mine[mine["short"] > 0]
-        if not fails.empty:
-            columns = ["procedure", "worst (median)", "settings", "short", "far"]
-            columns += ["worst setting"] * (use == "option")
-            worst_first = fails.sort_values("far", ascending=False, kind="stable")[columns]
-            parts.append(as_table(worst_first.rename(columns={"procedure": said}), NUMBERS))
-        if not holds.empty:
-            lines = [
-                f"* {row.procedure}: {row[4]}" + f"; {row.far} far" * (row.far > 0)
-                for row in holds.itertuples()
-            ]
-            count = f"{holds['settings'].sum():,} settings"
-            parts.append(f"{said.capitalize()} that never miss the target ({count}):")
-            parts.append("\n".join(lines))
+    said = f"{SIMULATED[question]} {outcome(here)} All settings are in {files} (CSV)."
+    parts = [f"## {question}", said]
+    for use, head in USES.items():
+        mine = here[here["use"] == use].drop(columns=["question", "use"])
+        if not mine.empty:
+            worst_first = mine.sort_values(["far", "miss"], ascending=False, kind="stable")
+            parts.append(as_table(worst_first.rename(columns={"procedure": head}), NUMBERS))
     return parts
 
 
 def topic(name, found):
     questions = TOPICS[name]["questions"]
     parts = [part for question in questions for part in section(found, question)]
-    title = f"{TOPICS[name]['title']}: coverage and size"
+    title = f"{TITLES[name]}: coverage and size"
     return beside("coverage", name, title, sections="\n\n".join(parts))
+
+
+def every_miss(table):
+    """Return the page of all settings that miss their target."""
+    parts = []
+    for use in ("default", "option"):
+        found = missed(table, use)
+        shown = found[["procedure", "setting"]].assign(
+            target=[_target(row) for row in found.itertuples()],
+            simulated=[_reached(row) for row in found.itertuples()],
+            far=found["far"].map({True: "far", False: ""}),
+        )
+        parts += [f"## {USES[use].capitalize()}", as_table(shown, ["simulated"])]
+    return beside("coverage", "missed", TITLES["missed"], sections="\n\n".join(parts))
+
+
+def promising():
+    """Return the public functions that return intervals, bands or p-values, by name."""
+    found = {}
+    for name in rankeval_pd.__all__:
+        function = getattr(rankeval_pd, name)
+        if inspect.isfunction(function):
+            said = f"{name} {vars(function).get('capabilities')} {function.__doc__}"
+            options = inspect.signature(function).parameters
+            if re.search(PROMISES, said) or not {*CHOICES}.isdisjoint(options):
+                found[name] = function
+    return found
+
+
+def not_simulated():
+    """Return the methods, and the tests and intervals of others, that ``coverage.csv`` lacks."""
+    told = [claim.procedure for claim in claims() if claim.use != "other"]
+    methods, options = [], []
+    for name, function in promising().items():
+        mine = [x for x in told if re.search(rf"`{name}\b", x)]
+        if not mine:
+            methods.append(f"`{name}`")
+            continue
+        hints, given = get_type_hints(function), inspect.signature(function).parameters
+        for option in [x for x in CHOICES if x in given]:
+            values = re.findall(r"'([\w-]+)'", str(hints[option]))
+            default = given[option].default
+            if default is None and option != "interval":
+                default = values[0]
+            choices = [f"{option}='{value}'" for value in values if value != default]
+            options += [f"`{name}({x})`" for x in choices if not any(x in said for said in mine)]
+    return methods, options
 
 
 def page():
     table = every_setting()
-    counted = {}
+    counted = {"errors": ERRORS}
     for use in ("default", "option"):
-        mine, fails = table[table["use"] == use], len(short(table, use))
+        mine = table[table["use"] == use]
         counted[use] = (
-            f"{fails} of {len(mine):,} settings miss the target, and {int(far(mine).sum())} are far"
-            " from the target"
+            f"{int(mine['miss'].sum())} of {len(mine):,} settings miss the target, and"
+            f" {int(mine['far'].sum())} are far from the target"
         )
-    titles = {name: topic["title"] for name, topic in TOPICS.items()}
-    worst = as_table(shortfalls(table, "default"), NUMBERS)
-    return written("coverage", titles, shortfalls=worst, errors=ERRORS, **counted)
+        counted[f"{use}s"] = as_table(shortfalls(table, use), NUMBERS)
+    methods, options = not_simulated()
+    counted |= {"methods": ", ".join(methods) or "none", "choices": ", ".join(options) or "none"}
+    counted |= {"promising": len(promising()), "simulated": len(promising()) - len(methods)}
+    return written("coverage", TITLES, **counted)
 
 
 def topics():
-    found = summary(every_setting())
-    return {name: topic(name, found) for name in TOPICS}
+    table = every_setting()
+    found = summary(table)
+    return {name: topic(name, found) for name in TOPICS} | {"missed": every_miss(table)}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-NAMES = ("accuracy", "coverage", "performance", "papers")
+NAMES = ("accuracy", "coverage", "elsewhere", "performance", "papers")
 ROOT = Path(__file__).parents[3]
 REFERENCE = ROOT / "tests" / "simulations"
 TEXTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
@@ -27,7 +27,7 @@ def written(name, links=None, **computed):
     """Return a page: its text with what is computed, how it was made, and links to others."""
     text = TEXTS[name]
     made = f"`{command(name)}` generates this page and computes every number."
-    links = led_to(name, links or text["beside"])
+    links = led_to(name, links or text.get("beside", {}))
     said = versions(*text.get("packages", ()))
     page = text["page"].format(made=made, links=links, versions=said, **computed)
     return f"{WIDE}# {text['title']}\n\n{page}"
