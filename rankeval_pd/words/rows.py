@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from rankeval_pd.words.vocabulary import (
     alpha_of,
     called,
     first_of,
+    known,
     level_of,
 )
 
@@ -101,7 +102,7 @@ def row_sentences(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
         means = frame.groupby(["metric", "measure"], sort=False, observed=True)["value"]
         frame = means.agg(["mean", "count"]).reset_index()
         frame = frame.rename(columns={"mean": "value", "count": "queries"})
-    if attrs["method"] in ("calibration", "population_calibration", "gain_threshold"):
+    if "n_pairs" in frame:
         frame = frame[frame["n_pairs"] > 0]
     if not len(frame):
         yield "The table has no rows with data."
@@ -136,26 +137,23 @@ def _ranges(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
     """Write the lowest and the highest estimate of each measure in a long table."""
     estimate = _estimate(frame, attrs)[0]
     unit, noun = _row_unit(frame, estimate, attrs), called(attrs)[0]
-    name = first_of(frame, ("measure",))
-    keys = list(frame.columns[: list(frame.columns).index(name)]) if name else []
-    place = first_of(frame, ("n", "share", "size", "query"))
-    parts: list[tuple[Any, pd.DataFrame]] = [((), frame)]
-    if name and place and frame[name].nunique() <= MOST:
-        parts = list(frame.groupby([name], sort=False, observed=True))
-    for who, part in parts:
-        known = part.dropna(subset=estimate)
-        if not len(known):
-            continue
+    names = [*frame]
+    groups = names[: names.index(first_of(frame, ("measure",)) or names[0])]
+    keys = [*groups, *(x for x in ("n", "share", "size") if x in frame)]
+    parts: Iterable[tuple[Any, pd.DataFrame]] = [("", frame)]
+    if keys and "measure" in frame and frame["measure"].nunique() <= MOST:
+        parts = frame.groupby("measure", sort=False, observed=True)
+    else:
+        keys = known(frame, ("measure", *keys))
+    for name, part in parts:
+        ranked = part.dropna(subset=estimate).sort_values(estimate, kind="stable")
         ends = []
-        for row in (known.loc[known[estimate].idxmin()], known.loc[known[estimate].idxmax()]):
-            at = [f"{key} {row[key]}" for key in keys]
-            if name and not who:
-                at.append(str(row[name]))
-            if place and place not in keys:
-                at.append(f"{place} = {_number(row.to_dict(), place, Unit(False, 3))}")
-            ends.append(f"{unit.value(row[estimate])} ({', '.join(at)})")
-        of = f" of {who[0]}" * bool(who)
-        yield f"In {len(known):,} rows, the {noun}{of} lies between {ends[0]} and {ends[1]}."
+        for row in ranked.iloc[[0, -1][: len(ranked)]].to_dict("records"):
+            place = ", ".join(f"{key} = {_number(row, key, Unit(False, 3))}" for key in keys)
+            ends.append(f"{unit.value(row[estimate])} ({place})")
+        if ends:
+            of = f" of {name}" * (name != "")
+            yield f"In {len(ranked):,} rows, the {noun}{of} lies between {' and '.join(ends)}."
 
 
 def _row_unit(frame: pd.DataFrame, name: Any, attrs: Attrs) -> Unit:
@@ -219,7 +217,7 @@ def _row(row: Row, units: Mapping[Any, Unit], sentence: str, attrs: Attrs) -> st
     end = " The list ends inside a tie." * bool(row.get("tied"))
     if row.get("threshold_high") == math.inf:
         end = " With so few, it tends to be too low: report the threshold from all pairs."
-    if "n_accepted" in row and texts.get("threshold") == _NONE:
+    if texts.get("threshold") == _NONE:
         return f"No threshold for {row['measure']} reaches the requested value."
     if sentence:
         text = _ONE.sub(r"1 \1", sentence.format_map(defaultdict(lambda: _NONE, texts))) + end
@@ -240,6 +238,8 @@ def _row(row: Row, units: Mapping[Any, Unit], sentence: str, attrs: Attrs) -> st
 def _number(row: Row, name: Any, unit: Unit) -> str:
     """Write a number of a row as its column is printed."""
     value = row[name]
+    if isinstance(value, str):
+        return value
     plain = {True: ("p", "alpha", "p_low", "p_high"), False: ("p", "alpha", "threshold")}
     if name in ("p_value", "p_dispersion"):
         return p_text(value)
