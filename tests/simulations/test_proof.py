@@ -152,7 +152,7 @@ def test_what_no_row_names_is_said_not_to_be_simulated():
 def test_every_simulation_is_on_the_page_of_coverage():
     """But for tables of values, and of what is expected of gains."""
     tables = {path.stem for path in Path(__file__).parent.glob("*.csv")}
-    values = {"bedroc", "delong", "regions", "simulated", "ucs", "agreement"}
+    values = {"bedroc", "delong", "fisher_power", "regions", "simulated", "ucs", "agreement"}
     assert tables - values <= {claim.source for claim in coverage.claims()}
 
 
