@@ -649,7 +649,7 @@ def paired_bootstrap(
     p-value (with more than 2,000 discordant items, McNemar's p-value). With ``seeds``, it is a t
     test (see :func:`needed_seeds`). For ratios of sums between 0 and 1 (precision, recall, F1, AER,
     ratio) without ``groups``, it is the distribution of a difference between two dependent
-    proportions (Storer and Kim 1990; Kosinski 2013), which keeps the nominal level for 10 or more
+    proportions (Storer and Kim 1990; Kosinski 2013), which needs 10 or more
     guesses. ``attrs["test"]`` names the test.
 
     Exact distributions are available for mean, sum and accuracy if all differences are multiples of
