@@ -282,7 +282,7 @@ def _columns_of_precision(
     found: early.Influence | early.OutlinePrecision, spread: early.AreaSpread, level: float
 ) -> dict[str, AnyArray]:
     """Return the columns of average precisions."""
-    low, high = partial(early.ap_limits, *early.precision_terms(found, spread))(level)
+    low, high = early.ap_limits(*early.precision_terms(found, spread), level=level)
     values = found.value, found.chance, low, high, spread.error, np.nan * found.value
     return dict(zip(AREA_COLUMNS[1:], values, strict=True)) | spread.counted
 
