@@ -134,7 +134,7 @@ def bedroc(
     compare only values for the same candidates. The limits are the outer limits of two intervals
     with Student's t: one for the ranking itself, and one with a positive and a negative added at
     each end. Each uses the logit or the arcsine scale, whichever limit is closer. In simulations,
-    the coverage of 95% intervals was at least 0.953. The cost is O(N log N).
+    the coverage of 95% intervals was at least 0.954. The cost is O(N log N).
 
     References
     ----------

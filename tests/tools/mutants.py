@@ -268,7 +268,6 @@ SEEDED = {
     ],
     ("gains.py", "decisions/verdicts_margins"
      " lists/groups::test_two_factors_are_as_statsmodels_has_them"): [
-        ("better, worse = worse, better", "pass"),
         ("shares**2 / (1.0 - weights)", "shares**2"),
         ("(variance / total) ** 1.5", "(variance / total)"),
         ("of_seeds / total, items.seeds", "0.0 * total, items.seeds"),
@@ -470,10 +469,12 @@ SEEDED = {
         ("n_a + n_b, tp_a + (n_b - tp_b)", "n_a + n_b, tp_a + tp_b"),
         ("total, 0.5).ge)\n    p_value", "total, 0.5).gt)\n    p_value"),
         ("_GRID_DENSITY = 8.0", "_GRID_DENSITY = 0.5"),
-        ("np.where(tails <= most, tails", "np.where(tails < 0.9 * most, tails"),
-        ("(only_b - only_a) / math.sqrt(differ)", "(only_b - only_a) / math.sqrt(n)"),
-        ("min(score, tail))", "tail)"),
-        ("    if n > MOST_ITEMS or", "    if n < MOST_ITEMS or"),
+        ("_ROUNDS = 4", "_ROUNDS = 1"),
+        ("0.5 * (tails[:, :-1] + tails[:, 1:]), score)", "tails[:, :-1], score)"),
+        ("(tails[:, :-1] + tails[:, 1:]), score)", "(tails[:, :-1] + tails[:, 1:]), 1.0)"),
+        ("-order * (1.0 + _AS_EXTREME)", "-order * (1.0 - _AS_EXTREME)"),
+        ("np.maximum(largest, beyond)", "np.minimum(largest, beyond)"),
+        ("(wins > losses) &", "(wins >= losses) &"),
         ("_JEFFREYS = 0.5", "_JEFFREYS = 1.0"),
         ("(i <= low[of_sum]) | (i >= high[of_sum])", "(i < low[of_sum]) | (i > high[of_sum])"),
         ("self.judged - self.tp + _JEFFREYS", "self.judged + _JEFFREYS"),
@@ -523,7 +524,7 @@ SEEDED = {
      " words_by_hand lists/comparison lists/ranges lists/regions"): [
         ("sets.threshold[promise.chosen] * signs[row]", "sets.threshold[promise.chosen]"),
         ("tp_only_a / only_a - tp_only_b / only_b", "share_a - share_b"),
-        ("stats.paired_tails(only_b[rows], only_a[rows], size)", "1.0"),
+        ("stats.paired_tails(only_b, only_a, n)", "1.0"),
         ("recall = r.tp_a / positive, r.tp_b", "recall = r.tp_b / positive, r.tp_a"),
         ("np.where(unequal, np.nan, towards)", "towards"),
     ],
@@ -781,11 +782,17 @@ SEEDED = {
         ("both = own.plus(more)", "both = own"),
         ("min(items.BLOCK, options.n_resamples - number * items.BLOCK)", "items.BLOCK"),
     ],
+    ("systems/studies.py", "systems/studies"): [
+        ("if not limits[1] < np.inf:", "if limits[1] < np.inf:"),
+        ('ci: ThresholdInterval = "systems"', 'ci: ThresholdInterval = "order"'),
+    ],
     ("lists/measure_ranks.py", "lists/measure_ranks lists/acceptance decisions/averages"
      " decisions/verdicts curves/early_retrieval curves/areas judging/annotation"
      " words_by_hand lists/summary"
-     " decisions/ranks::test_what_is_shown_with_a_baseline_is_its_family"): [
+     " decisions/ranks::test_what_is_shown_with_a_baseline_is_its_family"
+     " decisions/ranks::test_letters_are_the_decisions_of_comparisons"): [
         ("adjust_over=over,", "adjust_over='group',"),
+        ("    _test_as_compared(tests, task)\n", ""),
         ("alpha = 1.0 - how.level\n", "alpha = how.level\n"),
         ("return 9_999", "return 999"),
         ("swaps.enough_swaps(pairs, alpha)", "swaps.least_swaps(pairs, alpha)"),
