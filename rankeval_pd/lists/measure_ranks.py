@@ -284,7 +284,7 @@ def area_tests(task: RankingTask) -> tuple[dict[str, AnyArray], dict[str, FloatA
         above = value > areas.chance
         by = spread_of(placed, clusters, warned=False, alone=True)
     for ending, level in task.levels.items():
-        columns[f"ci_low{ending}"], columns[f"ci_high{ending}"] = limits(level)
+        columns[f"ci_low{ending}"], columns[f"ci_high{ending}"] = limits(level=level)
     tests = ranks.of_influences(
         value,
         influence,
