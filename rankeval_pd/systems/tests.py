@@ -334,8 +334,7 @@ def system_ranks(
     data, n_resamples, **roles
         As in :func:`paired_bootstrap`.
     test
-        Test for all pairs. "t" is the paired t test, which needs no draws. Intervals for scores do
-        not depend on the test.
+        Test for all pairs. "t" is the paired t test with t intervals for scores and needs no draws.
     adjust
         Adjustment for testing all pairs. "auto" means "max-t", or "holm" with ``test="t"``. With
         None, "bh" or "by", rank limits are not simultaneous. "max-t-stepdown" has more power than
