@@ -364,7 +364,7 @@ def measure_ranks(
         Adjustment for testing all pairs. For lists, "max-t" uses random swaps as in
         ``compare(adjust="max-t")``, but not with ``ties="expected"``. For areas, "max-t" uses the
         joint t distribution of all differences. The other methods adjust the p-values from
-        individual tests.
+        individual tests, and decide as :func:`compare` and :func:`compare_area` do.
     adjust_over
         Tests that form a family: the pairs at each n, or the pairs at all n. Each group in ``by``
         is always a separate family.
