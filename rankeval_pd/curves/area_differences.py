@@ -282,7 +282,7 @@ def roc_gap(
     else:
         # missing extreme candidates may or may not form clusters: use the geometric mean of both
         sizes = [np.minimum(size, np.sqrt(size * gap.n_groups)) for size in sizes]
-    alike = ~((np.abs(apart.influence) > 0.0) & a.present).any(axis=-1)
+    alike = np.all(~((np.abs(apart.influence) > 0.0) & a.present), axis=-1)
     if alike.any():  # in all other cases the orders differ, and no further sorting is needed
         alike = alike & areas.have_same_order(a, b)
     tested = freedom

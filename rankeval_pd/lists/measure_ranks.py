@@ -124,7 +124,6 @@ def list_columns(task: RankingTask, lists: NBest) -> dict[str, AnyArray]:
         "tied": lists.tied,
         "exists": exists,
     }
-    tp, n = np.where(exists, lists.tp, 0), np.where(exists, task.sizes, 1)
     kind = IntervalKind.of(
         "clopper-pearson", task.how.level, target="nbest", clustered=clusters is not None
     )
@@ -132,7 +131,7 @@ def list_columns(task: RankingTask, lists: NBest) -> dict[str, AnyArray]:
     if clusters is not None:
         more, fewer = groups.random_tails(ranking, clusters, task.sizes, exists)
     else:
-        counts, size = tp.astype(float), n.astype(float)
+        counts, size = np.where(exists, lists.tp, 0.0), np.where(exists, task.sizes, 1.0)
         total = np.maximum(ranking.size.total, 1).astype(float)[..., np.newaxis]
         positive = ranking.size.positive.astype(float)[..., np.newaxis]
         tails = stats.tails
@@ -410,8 +409,8 @@ def measure_ranks(
     >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
     >>> df.rankeval.measure_ranks(100)
       measure    n  value    ci_low   ci_high  rank_low  rank_high letters
-    0    good  100   0.49  0.375184  0.605582         1          1       a
-    1    fair  100   0.32  0.218978  0.434852         2          2       b
+    0    good  100   0.49  0.360304  0.620673         1          1       a
+    1    fair  100   0.32  0.217449  0.436831         2          2       b
     """
     how = rank_options(n, kind, adjust, n_resamples, level, over=adjust_over)
     return ranked(data, how, RANKED, roles)

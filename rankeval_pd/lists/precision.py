@@ -140,7 +140,7 @@ def nbest_precision(
     >>> df = pd.DataFrame({"G2": [9.1, 7.4, 3.3, 0.2], "gold": [True, False, True, False]})
     >>> df.rankeval.nbest_precision([1, 2])
       measure  n  tp  precision    ci_low   ci_high  lift  tied
-    0      G2  1   1        1.0  0.025000  1.000000   2.0     0
+    0      G2  1   1        1.0  0.022278  1.000000   2.0     0
     1      G2  2   1        0.5  0.012579  0.987421   1.0     0
     """
     chosen = Roles.of(roles)

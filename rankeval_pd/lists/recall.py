@@ -86,7 +86,7 @@ def nbest_recall(
     fixed threshold; for good rankings with n near N+, it is larger. If at least 90% of the list are
     true positives, the recall is nearly n / N+, and ``ci_high`` is at least the recall times the
     prevalence, over the lower limit of the prevalence. In simulations, the coverage of
-    95% intervals was 0.945 or more (``tests/simulations/recall.csv``).
+    95% intervals was 0.943 or more (``tests/simulations/lists.csv``).
 
     References
     ----------

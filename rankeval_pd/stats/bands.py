@@ -235,7 +235,7 @@ class RecallSpread(NamedTuple):
     variance: FloatArray  #: N+ times the variance of the recall
     positive: FloatArray  #: N+, including the added true positives
 
-    def effective(self, positive: IntArray | int) -> FloatArray:
+    def effective(self, positive: Any) -> FloatArray:
         """Return the number of true positives, at most 2 N+, with the same variance of recall.
 
         In short lists, recall varies far less than in a region, but less than half of the region's
@@ -248,9 +248,9 @@ class RecallSpread(NamedTuple):
 
 def spread(
     tp: AnyArray,
-    n: IntArray,
-    total: IntArray,
-    positive: IntArray,
+    n: AnyArray,
+    total: Any,
+    positive: Any,
     edge: FloatArray,
     *,
     added: int = _PLUS,
@@ -383,8 +383,7 @@ def _influence(space: str, x: CurveLists) -> tuple[FloatArray, ...]:
 def _effective(space: str, x: CurveLists) -> FloatArray:
     """Return the effective number of candidates for the variance of the curve height."""
     if space in ("gain", "lift"):
-        whole = np.array(x.total), np.array(x.positive)
-        return spread(x.tp, x.n, *whole, x.edge).effective(whole[1])
+        return spread(x.tp, x.n, x.total, x.positive, x.edge).effective(x.positive)
     a, b, c, d = _influence(space, x)
     inside = (x.n - x.above) / x.size
     positive = x.positive + 2.0 * _AT_ENDS
