@@ -614,7 +614,7 @@ def _row(row: Row, units: Mapping[Any, Unit], sentence: str, attrs: Attrs) -> st
     texts |= {"noun": called(attrs)[0], "level": level_of(attrs), "side": side}
     end = " The list ends inside a tie." * bool(row.get("tied"))
     if row.get("threshold_high") == math.inf:
-        end = " With so few, it tends to be too low: report the threshold from all pairs."
+        end = " With so few gains, this quantile tends to be too low: report the other threshold."
     if "n_accepted" in row and texts.get("threshold") == _NONE:
         return f"No threshold for {row['measure']} reaches the requested value."
     if sentence:

@@ -247,7 +247,7 @@ def _compared_areas(
     return doors.with_pairs(rows, candidates, pairs, how.alternative), facts
 
 
-def tests_of_pair(
+def compared_pair(
     candidates: doors.Candidates, a: Hashable, b: Hashable, kind: str, level: float
 ) -> Rows:
     """Return one row per group: the test of two areas, among the candidates that both rank."""
