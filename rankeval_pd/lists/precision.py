@@ -235,7 +235,7 @@ def limits_of_lists(
     lists, size, columns = ranking.nbest(n, ties), ranking.size, {}
     sizes, exists = np.broadcast_to(n, lists.tp.shape), lists.exists
     rates, (total, positive) = rates_of(lists.tp, n, size, size), (x[..., np.newaxis] for x in size)
-    distinct = [*dict.fromkeys(levels.values())]
+    distinct: list[Any] = [*dict.fromkeys(levels.values())]
     weight: dict[Any, Any] = dict.fromkeys(distinct, 1.0)
     if candidates.clusters is not None:
         weigh = partial(list_weights, target=kind.target, levels=distinct)
@@ -608,7 +608,7 @@ def _precision_limits(
     )
     within = 1.0 - 2.0 * float(special.ndtr(-bands.critical_value(largest, level)))
     size = spread.effective(rising)
-    exact = partial(INTERVALS["clopper-pearson"], level=within)
+    exact = partial(stats.clopper_pearson, level=within)
     low, high = exact(size * share, size)
     positive = ranking.size.positive[row]
     with silent_division():
