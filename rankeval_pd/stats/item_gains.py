@@ -618,7 +618,7 @@ class Draws:
 _FEW = 30  # with Hall's correction, skewness is checked up to this number of items
 _LEAN = 0.12  # skewness over the root of the number of items, below which skewness is harmless
 _ASIDE, _CORRECTED = 0.5, 0.2  # distance of the median from the middle of the range, in half ranges
-_MANY, _L_SKEWNESS = 50, 0.38  # with more items, only distributions with a larger L-skewness matter
+_L_SKEWNESS = 0.028, 0.385  # harmless L-skewness for one item, times their root, and at most
 _PER_PAIR = 0.1  # increase of the distance per log(pairs): some pairs are skewed by chance
 
 
@@ -642,17 +642,26 @@ def skewed(items: AnyItems, pairs: IntArray, options: PairOptions) -> bool:
     low, median, high = gains[:, 0], np.median(gains, axis=1), gains[:, -1]
     aside = (low + high - 2.0 * median) / np.where(high > low, high - low, 1.0)
     most = _ASIDE + _CORRECTED * options.skewness + _PER_PAIR * np.log(len(pairs))
-    against = (aside * median < 0.0) & (np.abs(aside) > most)
-    if items.n_drawn > _MANY:
-        place = (np.arange(items.n_drawn) + 0.5) / items.n_drawn
-        second, third = 2.0 * place - 1.0, 6.0 * place * (place - 1.0) + 1.0
-        against &= np.abs(gains @ third) > _L_SKEWNESS * (gains @ second)
-    found[found] = against
+    place = (np.arange(items.n_drawn) + 0.5) / items.n_drawn
+    second, third = 2.0 * place - 1.0, 6.0 * place * (place - 1.0) + 1.0
+    least = min(_L_SKEWNESS[0] * items.n_drawn**0.5, _L_SKEWNESS[1]) * (gains @ second)
+    found[found] = (aside * median < 0.0) & (np.abs(aside) > most) & (np.abs(gains @ third) > least)
     if few:
         low, high = draws.parts.values.min(axis=1), draws.parts.values.max(axis=1)
         flat = (low == high) & ((low == low.min()) | (high == high.max()))
         found |= flat[pairs].any(axis=1)
     return bool((found & (draws.spread.error > 0.0)).any())
+
+
+_TWOFOLD = 2.0  # chosen for warnings if, and only if, swaps are liberal in ratios.csv
+
+
+def uneven(items: AnyItems, pairs: IntArray) -> bool:
+    """Return whether the denominators of two ratios differ greatly, so swaps are liberal."""
+    if items.ratio_form is None:
+        return False
+    below = (items.totals @ items.ratio_form.below)[pairs]
+    return bool((below.max(axis=1) > _TWOFOLD * below.min(axis=1)).any())
 
 
 # chosen for the warnings of "moving" groups in tests/simulations/dependence.csv

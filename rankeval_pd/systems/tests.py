@@ -63,6 +63,7 @@ from rankeval_pd.stats.item_gains import (
     draws_of,
     moves_with_size,
     skewed,
+    uneven,
 )
 
 # ---- Collect attributes and warnings for tables from resampled items
@@ -82,6 +83,7 @@ class GroupFacts(NamedTuple):
     skewed: bool
     undecided: bool  #: whether more draws could change a decision at alpha
     moves_with_size: bool  #: whether gains depend on the sizes of clusters
+    uneven: bool  #: whether ratios with very different denominators are swapped
     answers: float  #: fewest guesses made by any system, or inf for other metrics
     n_strata: int  #: 0 without strata
     n_seeds: int  #: seeds of the system with the fewest, or 0 without seeds
@@ -164,6 +166,7 @@ class TestPlan:
             skewed=lopsided or ("skewed" in rows and bool(rows["skewed"].any())),
             undecided=bool(rows["undecided"].any()),
             moves_with_size=by_item and moves_with_size(items, pairs),
+            uneven=self.kernel is _swapped_pairs and uneven(items, pairs),
             answers=answers,
             n_strata=n_strata,
             n_seeds=seeds[0],
@@ -273,6 +276,11 @@ def _warn_of_few(every: Any, plan: TestPlan) -> None:
             "No interval (NaN): all items are equal or have the same difference, so the variation"
             " between items is unknown. For items scored 0 or 1, pass metric='accuracy' without"
             " groups to obtain an interval."
+        )
+    if any(every.uneven):
+        texts.append(
+            "The denominators (such as guesses) of two ratios differ more than twofold, so swaps"
+            " may reject equal ratios. Call paired_bootstrap."
         )
     if any(every.moves_with_size):
         texts.append(

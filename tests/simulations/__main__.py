@@ -21,7 +21,7 @@ ALSO = {
     "areas": ("area_laws", "average_precision", "early", "unpaired"),
     "boards": ("factors", "scores", "skewness", "swaps"),
     "clusters": ("cluster_areas", "dependence", "query_means", "query_tests"),
-    "equivalence": ("differences", "enumerated"),
+    "equivalence": ("differences", "enumerated", "unconditional"),
     "lists": ("fisher_power",),
     "paired_sizes": ("family_intervals", "sizes"),
     "partly_judged": ("annotators", "assurance", "judged_clusters", "plans"),

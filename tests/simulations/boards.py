@@ -315,10 +315,14 @@ def swaps_rows(samples=5_000):
     for n, (number, (kind, draw)) in product((10, 25, 50, 100), enumerate(SWAPPED.items())):
         rejected, options = [], asked_skewed(0, skewness=False)
         for block in range(samples // 500):
-            d = draw(np.random.default_rng([12, n, number, block]), (500, n))
-            items, pairs = of_mean(study.in_pairs(d, np.zeros_like(d))), np.arange(1_000)
+            rng = np.random.default_rng([12, n, number, block])
+            d, base = draw(rng, (500, n)), rng.normal(size=(500, n))
+            items, pairs = of_mean(study.in_pairs(base + d, base)), np.arange(1_000)
             rejected.append(swaps_reject(items, pairs.reshape(-1, 2), block))
-        told = [skewed(of_mean(np.stack([x, 0.0 * x])), study.PAIR, options) for x in d]
+        told = [
+            skewed(of_mean(np.stack(x)), study.PAIR, options)
+            for x in zip(base + d, base, strict=True)
+        ]
         size, least = float(np.mean(rejected)), 0.9 if n >= 50 else 0.5
         yield kind, n, size, samples, np.mean(told), least, len(told)
 

@@ -1,6 +1,6 @@
 """Size at the margin of the tests of non-inferiority, of which equivalence takes two."""
 
-from itertools import product
+from itertools import groupby, product
 
 import numpy as np
 from scipy import special, stats
@@ -245,6 +245,66 @@ def enumerated_rows():
             yield "paired", test, n, 0.95, max(found), np.mean(found)
             found = chance(rejected, a * (1 - b), b * (1 - a), n)
             yield "power", test, n, 0.95, found, found
+
+
+#: items, share of discordant items: as an audit asked, and harder ones
+ASKED = (
+    *product((20, 30, 45, 60, 80, 120, 200), (0.08, 0.2, 0.4)),
+    *product((300, 500, 1_000), (0.02, 0.08)),
+    *((1_500, 0.01), (2_100, 0.002)),
+)
+SHARES = np.sin(np.linspace(0.0, np.pi / 2, 1_500))[:, np.newaxis] ** 2
+
+
+def chance_of(least, share, won):
+    """Return how often one of two systems has at least these wins among the discordant items."""
+    m = np.arange(least.size)
+    tails = binom.sf(least - 1, m, won) + binom.cdf(m - least, m, won)
+    return binom.pmf(m, least.size - 1, share) @ np.where(least <= m, tails, 0.0)
+
+
+def peers(n):
+    """Return the least wins of the tests of other orders that are valid at 5%."""
+    m, wins = np.indices((n + 1, n + 1))
+    exact = 2.0 * binom.sf(wins - 1, m, 0.5)
+    score = 2.0 * special.ndtr((m - 2 * wins) / np.sqrt(np.maximum(m, 1)))
+    for name, order in {
+        "Boschloo": exact, "mid-p": exact - binom.pmf(wins, m, 0.5), "score": score,
+    }.items():  # fmt: skip
+        rows = np.where((2 * wins > m) & (wins <= m), order, 9.0 * (wins <= m))
+        values = np.unique(rows[(rows > 0.0) & (rows < 0.2)].round(12))
+        low, high = 0, values.size
+        while high - low > 1:
+            middle = (low + high) // 2
+            least = (rows > values[middle] + 1e-12).sum(axis=1)
+            valid = chance_of(least, SHARES, 0.5).max() <= ALPHA
+            low, high = (middle, high) if valid else (low, middle)
+        yield name, (rows > values[low] + 1e-12).sum(axis=1)
+
+
+def unconditional_rows():
+    """Size and power of the unconditional test, and the best valid peer, by enumeration."""
+    for n, found in groupby(ASKED, lambda asked: asked[0]):
+        mcnemar = binom.isf(ALPHA / 2, np.arange(n + 1), 0.5).astype(int) + 1
+        own = two_by_two.critical_wins(n, ALPHA / 2)
+        own = np.append(own, mcnemar[own.size :])
+        tests = {"McNemar": mcnemar, **dict(peers(n))}
+        size = chance_of(own, SHARES, 0.5).max()
+        for _, differ in found:
+            won = np.linspace(0.52, 0.999, 60)
+            at = won[np.abs([chance_of(mcnemar, differ, x) - 0.5 for x in won]).argmin()]
+            power = {name: chance_of(least, differ, at) for name, least in tests.items()}
+            best = max(power, key=power.get)
+            yield (
+                n,
+                differ,
+                at,
+                size,
+                chance_of(own, differ, at),
+                power["McNemar"],
+                best,
+                power[best],
+            )
 
 
 ENDS = np.array([0.0005, 0.001, 0.002, 0.003, 0.005, 0.007, 0.015, 0.025])

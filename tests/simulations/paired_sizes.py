@@ -12,7 +12,7 @@ import pandas as pd
 from scipy import stats
 from scipy.special import ndtr
 
-from rankeval_pd.decisions.gains import bootstrapped_pairs, ranked_systems, ranks_by_draws
+from rankeval_pd.decisions.gains import bootstrapped_pairs, ranked_systems, ranks_of
 from rankeval_pd.stats import bootstrap
 from rankeval_pd.stats.bootstrap import DrawnSum, SignedSum
 from rankeval_pd.stats.item_gains import draws_of
@@ -156,7 +156,7 @@ def families(rng, truth, n, seed):
     tested = bootstrapped_pairs(items, pairs, replace(asked, ci="percentile"))
     equal = truth[pairs[:, 0]] == truth[pairs[:, 1]]
     wrong = tested["p_adjusted"][equal] <= 0.05
-    rows = ranks_by_draws(items, asked)
+    rows = ranks_of(items, asked)
     rows[GROUP] = np.zeros(items.n_systems, dtype=int)
     ranked = ranked_systems(rows, how=asked, over_all=False)
     rank = 1 + (truth[:, np.newaxis] < truth).sum(axis=1)

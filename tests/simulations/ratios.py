@@ -8,13 +8,13 @@ from scipy import stats
 
 from rankeval_pd.decisions.gains import bootstrapped_pairs, pairs_tested_once
 from rankeval_pd.stats.gains import swapped_tests
-from rankeval_pd.stats.item_gains import FEW_ANSWERS, draws_of
+from rankeval_pd.stats.item_gains import FEW_ANSWERS, draws_of, uneven
 from rankeval_pd.stats.items import METRICS, Items, quiet
 from tests.simulations import study
 from tests.simulations.study import PAIR
 
 SAMPLES, MORE = 2_000, 20_000
-SWAPPED = 200  # samples that are also swapped
+SWAPPED = 600  # samples that are also swapped
 SIZES = ((10, 10), (10, 100), (10, 500), (30, 30), (30, 500), (100, 100), (100, 500), (500, 500))
 Sample = Callable[[np.random.Generator], np.ndarray]  # statistics (system, item, statistic)
 
@@ -132,15 +132,15 @@ def shares_of(values, metric, gain, *, swap):
     few = bool(draws.parametric.answers.min() < FEW_ANSWERS)
     tails = draws.parametric.tails
     rejected = 2.0 * min(tails[0][0], tails[1][0]) <= 0.05 and not draws.parametric.few[0]
-    held, swapped = not rejected, np.nan  # without a gain the interval holds 0 if p > .05
+    held, swapped = not rejected, (np.nan, np.nan)  # without a gain, it holds 0 if p > .05
     if gain:
         row = bootstrapped_pairs(items, PAIR, asked("wild"))
         assert (row["p_value"][0] <= 0.05) == rejected
         held = bool(row["ci_low"][0] <= gain <= row["ci_high"][0])
     if swap:
         other = pairs_tested_once(swapped_tests, items, PAIR, asked("recentred"))
-        swapped = bool(other["p_value"][0] <= 0.05)
-    return rejected, held, few, swapped
+        swapped = bool(other["p_value"][0] <= 0.05), uneven(items, PAIR)
+    return rejected, held, few, *swapped
 
 
 def simulate(number, metric, gain, draw, samples=SAMPLES):
@@ -158,13 +158,14 @@ def simulate(number, metric, gain, draw, samples=SAMPLES):
         found.append(known[key])
         if gain:
             peers.append(peer(values, metric) <= 0.05)
-    rejected, held, few, swapped = np.array(found, dtype=float).T
+    rejected, held, few, *swapped = np.array(found, dtype=float).T
+    swaps = [float(x[:SWAPPED].mean()) if len(values[0]) > 20 else None for x in swapped]
     size = float(rejected.mean())
     return {
         "size": None if gain else size, "power": size if gain else None,
         "peer": float(np.mean(peers)) if gain else None, "coverage": float(held.mean()),
         "warned": float(few.mean()), "samples": samples, "swapped": SWAPPED,
-        "permutation": float(np.mean(swapped[:SWAPPED])) if len(values[0]) > 20 else None,
+        "permutation": swaps[0], "uneven": swaps[1],
     }  # fmt: skip
 
 

@@ -110,6 +110,9 @@ def test_every_question_has_a_topic_and_a_text():
     asked = dict.fromkeys(claim.question for claim in coverage.claims())
     listed = [question for topic in coverage.TOPICS.values() for question in topic["questions"]]
     assert sorted(listed) == sorted(asked)
+    said = [said for topic in coverage.TOPICS.values() for said in topic["questions"].values()]
+    assert all(set(text) == {"simulated"} for text in said)  # a result is computed
+    assert [x for x in coverage.claims() if coverage.settings_of(x).empty] == []
 
 
 def test_every_miss_is_listed_and_counted():
