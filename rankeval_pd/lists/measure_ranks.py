@@ -127,7 +127,9 @@ def list_columns(task: RankingTask, lists: NBest) -> dict[str, AnyArray]:
     kind = IntervalKind.of(
         "clopper-pearson", task.how.level, target="nbest", clustered=clusters is not None
     )
-    columns |= limits_of_lists(ranking, task.candidates, task.sizes, task.ties, kind, task.levels)
+    columns |= limits_of_lists(
+        ranking, task.candidates, lists, task.sizes, task.ties, kind, task.levels
+    )
     if clusters is not None:
         more, fewer = groups.random_tails(ranking, clusters, task.sizes, exists)
     else:

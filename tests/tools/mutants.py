@@ -394,7 +394,7 @@ SEEDED = {
         ("edge * (value - share)", "edge * value"),
     ],
     ("bands.py", "lists/precision"): [
-        ("np.fmax(high, np.minimum(other, 1.0))", "high"),
+        ("factor = positive / (rarest * total)", "factor = 1.0"),
     ],
     ("decisions/verdicts.py", "lists/groups"): [
         ("(difference == 0.0) & (error == 0.0), 0.0", "(error == 0.0), reach"),
