@@ -232,7 +232,9 @@ def test_tests_of_areas_have_the_power_of_their_peers():
 def test_bands_of_curves_and_tests_at_a_threshold_keep_their_promise():
     for name, column in (("curve_bands", "band"), ("thresholds", "coverage")):
         found = table(name)
-        assert (found["samples"] >= 1_990).all()  # a few samples have no place for a band
+        # a few samples have no place for a band; those of precision and recall are slow
+        slow = found.get("curve", name) == "precision_recall"
+        assert (found["samples"] >= np.where(slow, 397, 1_990)).all()
         assert (found[column] >= 0.93).all()
     size = found.dropna(subset="size")
     assert (size["size"] <= 0.06).all()

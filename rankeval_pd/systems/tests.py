@@ -683,7 +683,7 @@ def paired_bootstrap(
 
     >>> df.rankeval.paired_bootstrap(event="recentred", alternative="greater")
       system_a system_b  score_a  score_b  gain  ci_low  ci_high   p_value
-    0      new      old     0.02      0.0  0.02   -0.02      inf  0.264229
+    0      new      old     0.02      0.0  0.02   -0.02      1.0  0.264229
     """
     check_flag("skewness", skewness)
     shown: str = ci or ""  # the interval depends on the items

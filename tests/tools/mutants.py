@@ -474,7 +474,6 @@ SEEDED = {
         ("(tails[:, :-1] + tails[:, 1:]), score)", "(tails[:, :-1] + tails[:, 1:]), 1.0)"),
         ("-order * (1.0 + _AS_EXTREME)", "-order * (1.0 - _AS_EXTREME)"),
         ("np.maximum(largest, beyond)", "np.minimum(largest, beyond)"),
-        ("(wins > losses) &", "(wins >= losses) &"),
         ("_JEFFREYS = 0.5", "_JEFFREYS = 1.0"),
         ("(i <= low[of_sum]) | (i >= high[of_sum])", "(i < low[of_sum]) | (i > high[of_sum])"),
         ("self.judged - self.tp + _JEFFREYS", "self.judged + _JEFFREYS"),
