@@ -111,7 +111,7 @@ def area(
     The interval is for the area in the population from which the candidates were sampled. In
     simulations, the coverage of 95% "newcombe" intervals was 0.939 or more if each class had at
     least 5 candidates, but only 0.833 or 0.86 if a class had 2 or 3, and that of DeLong's intervals
-    was between 0.209 and 0.953. The coverage for average precision was 0.946 or more with 2 to
+    was between 0.209 and 0.953. The coverage for average precision was 0.95 or more with 2 to
     1,000 true positives at prevalences of 0.01 to 0.99, but only 0.903 if positives were the
     majority and negatives varied twice as much. Cost: O(N log N).
 
@@ -282,7 +282,7 @@ def _columns_of_precision(
     found: early.Influence | early.OutlinePrecision, spread: early.AreaSpread, level: float
 ) -> dict[str, AnyArray]:
     """Return the columns of average precisions."""
-    low, high = partial(early.ap_limits, *early.precision_terms(found, spread))(level)
+    low, high = early.ap_limits(*early.precision_terms(found, spread), level=level)
     values = found.value, found.chance, low, high, spread.error, np.nan * found.value
     return dict(zip(AREA_COLUMNS[1:], values, strict=True)) | spread.counted
 

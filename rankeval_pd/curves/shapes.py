@@ -406,7 +406,7 @@ def roc(
     variance of the curve, including the variance of the threshold. Limits for precision combine
     order statistics of the true positives with limits of a count. A simultaneous band is
     calibrated to the largest deviation over all points. In simulations, 95% bands covered the whole
-    curve in at least 0.945 of samples (``tests/simulations/curve_bands.csv``). The cost is
+    curve in at least 0.956 of samples (``tests/simulations/curve_bands.csv``). The cost is
     O(N log N), plus two microseconds per interval.
 
     References

@@ -10,7 +10,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from rankeval_pd import decisions, doors, errors, stats
-from rankeval_pd.curves.area_differences import tests_of_pair
+from rankeval_pd.curves.area_differences import compared_pair
 from rankeval_pd.curves.areas import INTERVAL_OF, spread_of
 from rankeval_pd.decisions import UNCUT, RankOptions
 from rankeval_pd.doors import Answer, Candidates, Data
@@ -127,7 +127,9 @@ def list_columns(task: RankingTask, lists: NBest) -> dict[str, AnyArray]:
     kind = IntervalKind.of(
         "clopper-pearson", task.how.level, target="nbest", clustered=clusters is not None
     )
-    columns |= limits_of_lists(ranking, task.candidates, task.sizes, task.ties, kind, task.levels)
+    columns |= limits_of_lists(
+        ranking, task.candidates, lists, task.sizes, task.ties, kind, task.levels
+    )
     if clusters is not None:
         more, fewer = groups.random_tails(ranking, clusters, task.sizes, exists)
     else:
@@ -284,7 +286,7 @@ def area_tests(task: RankingTask) -> tuple[dict[str, AnyArray], dict[str, FloatA
         above = value > areas.chance
         by = spread_of(placed, clusters, warned=False, alone=True)
     for ending, level in task.levels.items():
-        columns[f"ci_low{ending}"], columns[f"ci_high{ending}"] = limits(level)
+        columns[f"ci_low{ending}"], columns[f"ci_high{ending}"] = limits(level=level)
     tests = ranks.of_influences(
         value,
         influence,
@@ -316,7 +318,7 @@ def _test_as_compared(tests: dict[str, FloatArray], task: RankingTask) -> None:
     apart = (present != present[:, :1]).any(axis=(1, 2))[:, np.newaxis] | np.isinf(error)
     for pair in np.flatnonzero(apart.any(axis=0)).tolist():
         some, sides = apart[:, pair], (measures[a[pair]], measures[b[pair]])
-        rows, here = tests_of_pair(task.candidates, *sides, kind, level), (some, pair, 0)
+        rows, here = compared_pair(task.candidates, *sides, kind, level), (some, pair, 0)
         rows["error"] = np.where(np.isinf(error[:, pair]), np.inf, rows["se"])
         for name in ("difference", "error", "freedom", "p_value"):
             tests[name][here] = rows[name][some]
@@ -363,7 +365,7 @@ def measure_ranks(
         Adjustment for testing all pairs. For lists, "max-t" uses random swaps as in
         ``compare(adjust="max-t")``, but not with ``ties="expected"``. For areas, "max-t" uses the
         joint t distribution of all differences. The other methods adjust the p-values from
-        individual tests.
+        individual tests, and decide as :func:`compare` and :func:`compare_area` do.
     adjust_over
         Tests that form a family: the pairs at each n, or the pairs at all n. Each group in ``by``
         is always a separate family.

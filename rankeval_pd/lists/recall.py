@@ -21,7 +21,7 @@ from rankeval_pd.stats import (
     AnyArray,
     IntArray,
     Ranking,
-    at_least,
+    allow_for_positives,
     bands,
     edge_precision,
     silent_division,
@@ -175,9 +175,13 @@ def _recall_columns(
         weight = np.minimum(size / np.maximum(positive, 1), 1.0)
     with silent_division():
         if not fixed:
-            least = kind.limits(positive * weight, total * weight)[0]
-            most = columns["recall"] * positive / total / least
-            columns["ci_high"] = at_least(columns["ci_high"], most, columns["precision"])
+            rates, whole = (
+                (columns["recall"], columns["precision"]),
+                (total * weight, positive * weight),
+            )
+            columns["ci_high"] = allow_for_positives(
+                columns["ci_high"], *rates, whole, kind.limits, inverse=True
+            )
         if of_lift:  # no lift exceeds one over the prevalence, here over its lower limit
             of_pool = [x[..., np.newaxis] for x in ranking.retrieved]
             least = kind.limits(of_pool[1] * weight, of_pool[0] * weight)[0]

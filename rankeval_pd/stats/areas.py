@@ -606,6 +606,7 @@ def ap_limits(
     error: FloatArray,
     freedom: AnyArray,
     fewer: AnyArray,
+    *,
     level: float,
 ) -> Limits:
     """Return limits for average precision, between the least possible value and 1.

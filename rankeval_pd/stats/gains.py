@@ -516,7 +516,9 @@ def _gain_limits(
         return parametric.limits(options.two_tailed)
     if options.ci in ("", "tango"):
         counts = better_counts(items, draws.pairs)
-        return differences.paired_limits(*counts, items.n_items, options.two_tailed)
+        found = differences.tango_limits(*counts, items.n_items, options.two_tailed)
+        near = np.array([[1.0, -1.0]]) / items.n_items
+        return as_p_says(found, draws.gain, rows.doubled, near, options)
     low, high = np.full((2, len(lattices)), np.nan)
     varies = rows.error > 0.0  # without variation, the variance is unknown
     if options.ci != "wild":

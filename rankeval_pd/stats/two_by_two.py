@@ -227,12 +227,16 @@ def paired_tails(better: AnyArray, worse: AnyArray, n: AnyArray | int) -> FloatA
     better, worse, n = np.broadcast_arrays(better, worse, n)
     counts = np.stack([better, worse, n]).reshape(3, -1).astype(np.int64)
     (wins, losses, sizes), back = np.unique(counts, axis=1, return_inverse=True)
-    found = np.exp(distributions.tails_of_binomial(wins, wins + losses, 0.5).ge)
-    ordered = (wins > losses) & (wins + losses <= _MOST)
-    for size in np.unique(sizes[ordered]).tolist():
-        here = np.flatnonzero(ordered & (sizes == size))
-        order, _ = _ordered(size)
-        found[here] = _largest_tails(order[wins[here] + losses[here], wins[here]], size)
+    differ, found = wins + losses, np.empty(sizes.size)
+    many = differ > _MOST
+    if many.any():
+        found[many] = np.exp(distributions.tails_of_binomial(wins[many], differ[many], 0.5).ge)
+    for size in np.unique(sizes[~many]).tolist():
+        here = np.flatnonzero(~many & (sizes == size))
+        order, found[here] = (x[differ[here], wins[here]] for x in _ordered(size))
+        more = order < 1.0
+        if more.any():
+            found[here[more]] = _largest_tails(order[more], size)
     return np.asarray(found[back.reshape(better.shape)])
 
 

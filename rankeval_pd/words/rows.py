@@ -216,7 +216,7 @@ def _row(row: Row, units: Mapping[Any, Unit], sentence: str, attrs: Attrs) -> st
     texts["aim"] = _AIMS.get(attrs.get("aim"), attrs.get("aim", "requested rate"))
     end = " The list ends inside a tie." * bool(row.get("tied"))
     if row.get("threshold_high") == math.inf:
-        end = " With so few, it tends to be too low: report the threshold from all pairs."
+        end = " With so few gains, this quantile tends to be too low: report the other threshold."
     if texts.get("threshold") == _NONE:
         return f"No threshold for {row['measure']} reaches the requested value."
     if sentence:

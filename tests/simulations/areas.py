@@ -264,8 +264,8 @@ def some(rng, gold, scores, wanted, differ):
     found = known[id(one)]
     by = ap.area_spread(found.influence, found.gold, found.present)
     error = by.error
-    low, high = ap.ap_limits(*ap.precision_terms(found, by), 0.95)
-    plain = ap.ap_limits(*ap.precision_terms(found._replace(corrected=found.value), by), 0.95)
+    low, high = ap.ap_limits(*ap.precision_terms(found, by), level=0.95)
+    plain = ap.ap_limits(*ap.precision_terms(found._replace(corrected=found.value), by), level=0.95)
     with with_influences(known):
         tested, differs = paired(one, *others, differ)
     row = {

@@ -394,7 +394,7 @@ SEEDED = {
         ("edge * (value - share)", "edge * value"),
     ],
     ("bands.py", "lists/precision"): [
-        ("np.fmax(high, np.minimum(other, 1.0))", "high"),
+        ("factor = positive / (rarest * total)", "factor = 1.0"),
     ],
     ("decisions/verdicts.py", "lists/groups"): [
         ("(difference == 0.0) & (error == 0.0), 0.0", "(error == 0.0), reach"),
@@ -474,7 +474,6 @@ SEEDED = {
         ("(tails[:, :-1] + tails[:, 1:]), score)", "(tails[:, :-1] + tails[:, 1:]), 1.0)"),
         ("-order * (1.0 + _AS_EXTREME)", "-order * (1.0 - _AS_EXTREME)"),
         ("np.maximum(largest, beyond)", "np.minimum(largest, beyond)"),
-        ("(wins > losses) &", "(wins >= losses) &"),
         ("_JEFFREYS = 0.5", "_JEFFREYS = 1.0"),
         ("(i <= low[of_sum]) | (i >= high[of_sum])", "(i < low[of_sum]) | (i > high[of_sum])"),
         ("self.judged - self.tp + _JEFFREYS", "self.judged + _JEFFREYS"),
