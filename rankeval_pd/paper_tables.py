@@ -16,6 +16,7 @@ from rankeval_pd.errors import check_attrs, check_count, check_flag, checked_cal
 from rankeval_pd.stats import BoolArray
 from rankeval_pd.words import Tables, numbers, vocabulary
 from rankeval_pd.words.numbers import Unit
+from rankeval_pd.words.rows import estimate_of
 from rankeval_pd.words.vocabulary import Attrs
 
 Target = Literal["latex", "markdown"]
@@ -184,7 +185,7 @@ def _cell_grid(
 ) -> Grid:
     """Return cells with one row per name, pair or group, and one column per key."""
     first = vocabulary.first_of(frame, ("measure", "measure_a", "system", "system_a"))
-    estimate = _estimate_of(frame)
+    estimate = _estimate_of(frame, attrs)
     if not first or not estimate or attrs["method"] in _SETS:
         return _plain_grid(frame, attrs, unit_in)
     names = [first]
@@ -274,9 +275,9 @@ def _columns_of(
         yield p, "p", [Cell(numbers.p_cell(x, least=least)) for x in part[p]]
 
 
-def _estimate_of(frame: pd.DataFrame) -> str:
-    """Return the column to show: the first with an interval, or with a value or a difference."""
-    for name in vocabulary.known(frame, _ESTIMATES.split()):
+def _estimate_of(frame: pd.DataFrame, attrs: Attrs) -> str:
+    """Return the column to show: the quantity in the record, a value or a difference."""
+    for name in vocabulary.known(frame, ["value", "difference", "gain", estimate_of(attrs)]):
         marked = _interval_columns(frame, name)[0] or name in ("value", "difference", "gain")
         if marked and pd.api.types.is_float_dtype(frame[name]):
             return name
@@ -433,7 +434,7 @@ def _caption(
     """Return a caption with the quantity, sizes, intervals and test."""
     noun = str(estimate or attrs.get("method", "results")).replace("_", " ")
     gaps = estimate in ("difference", "gain")
-    if estimate in ("value", "difference", "gain", "area"):
+    if estimate in ("value", "difference", "gain", estimate_of(attrs)):
         noun = "mean metrics" if "metric" in frame else vocabulary.called(attrs)[0]
         if gaps and "baseline" in attrs:
             noun = f"difference from {attrs['baseline']} in {noun}"

@@ -225,7 +225,7 @@ def test_methods_name_the_test_the_family_and_the_seed(candidates):
     assert f"{table.attrs['n_resamples']:,} resamples were drawn" in text
     signs = (ITEMS.median() < ITEMS).rankeval.paired_bootstrap("a", "b")
     exact = in_words(signs, methods=True)
-    assert "with an unconditional exact test of the items that only one system gets right." in exact
+    assert "with an unconditional exact test of two paired proportions." in exact
     assert "drawn" not in exact
 
 

@@ -6,6 +6,7 @@ ran, never from the table or its record.
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import Any
 
@@ -188,6 +189,21 @@ def test_a_run_is_a_run_and_a_model_what_the_user_says():
     many.attrs = {**table.attrs, "noun": "model"}
     assert "models" in in_words(many)
     assert "measures" not in in_words(many)
+
+
+def test_an_interval_stands_beside_its_own_quantity():
+    """The interval of the true positive rate stood beside the lift, in bold."""
+    table = answered("gain", n=[5, 20], interval="pointwise")
+    rate, low, high = table.loc[0, ["tpr", "ci_low", "ci_high"]]
+    assert low <= rate <= high
+    text = in_words(table.iloc[:1])
+    assert re.search(r"true positive rate = [\d.]+% \(95% interval", text)
+    assert "lift (" not in text
+    cell = paper_table(table).loc["a", "n = 5"]
+    assert cell.startswith(f"{100 * rate:.1f} [{100 * low:.1f}, {100 * high:.1f}")
+    assert paper_table(table).attrs["caption"].startswith("True positive rate (%)")
+    area = answered("area", average="macro", by="query")
+    assert "macro average of the area under the ROC curve of a over 3 rankings" in in_words(area)
 
 
 def test_groups_can_be_rows():

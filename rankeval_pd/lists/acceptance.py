@@ -597,7 +597,13 @@ def choose_threshold(
         partial(_rows_of_choices, wanted=wanted, level=level, aim=aim),
         names,
         can(choose_threshold),
-        attrs={"aim": aim, "precision": precision, "recall": recall, "level": level},
+        attrs={
+            "aim": aim,
+            "ci": _INTERVAL_OF[aim],
+            "precision": precision,
+            "recall": recall,
+            "level": level,
+        },
     )
 
 
@@ -660,6 +666,7 @@ def _chosen_thresholds(
     return columns
 
 
+_INTERVAL_OF = {"precision": "clopper-pearson", "recall": "clopper-pearson", "youden": "dkw"}
 _PROMISES = {
     "precision": ranks.guaranteed_precision,
     "recall": ranks.guaranteed_recall,

@@ -56,7 +56,7 @@ from rankeval_pd.plotting.panels import (
 from rankeval_pd.stats import WRITTEN
 from rankeval_pd.systems import tests
 from rankeval_pd.words.numbers import letter_sets, percent_of
-from rankeval_pd.words.vocabulary import alpha_of, first_of, noun_of
+from rankeval_pd.words.vocabulary import alpha_of, called, first_of, noun_of
 
 # ---- A dot, an interval, numbers and tie bars in each row
 _ROW, _DENSE = 0.24, 0.155  # row height in inches: default, and for more than 24 rows
@@ -401,15 +401,10 @@ def _rank_text(low: float, high: float) -> str:
 
 def what_of(attrs: Mapping[Any, Any]) -> str:
     """Return the name of the ranking criterion."""
-    kind = attrs.get("kind")
-    if kind is not None:
-        return _AREAS.get(str(kind), "value")
-    if "metric" in attrs:
-        metric = WRITTEN.get(attrs["metric"], attrs["metric"])
-        return " ".join(filter(None, ["mean", metric, "over queries"]))
+    name = called(attrs)[0]
     if attrs.get("n"):
-        return f"precision, n = {attrs['n']:,}"
-    return "precision of the n-best list"
+        name += f", n = {attrs['n']:,}"
+    return name
 
 
 def score_of(attrs: Mapping[Any, Any]) -> str:

@@ -82,13 +82,6 @@ def comparison_sentences(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
     if "tie_decides" in frame and (count := int(frame["tie_decides"].sum())):
         text += f" The order of equal scores determines the results of {count:,} of these tests."
     if frame[gap].notna().any():
-        pairs = [
-            " and ".join(map(str, _names(row))) + (f" at n = {row['n']:,}" if "n" in row else "")
-            for row in frame.to_dict("records")
-        ]
-        alike = [pair for pair, proven in zip(pairs, sure, strict=True) if not proven]
-        if 0 < len(alike) < 7:
-            text += f" These pairs do not differ significantly: {'; '.join(alike)}."
         place = int(frame[gap].abs().to_numpy().argmax())
         text += (
             f" The largest difference: {_compared(frame.iloc[place].to_dict(), '', unit, attrs)}"

@@ -85,6 +85,8 @@ def _data(attrs: Attrs) -> Iterator[str]:
     if attrs.get("average") and "strata" not in attrs:
         over = listed_of(attrs, "by") or "query"
         yield f"The {called(attrs)[0]} is the {attrs['average']} average over {over}."
+    if attrs.get("combine"):
+        yield f"The groups of {listed_of(attrs, 'by')} are combined."
     for role, texts in HANDLED.items():
         value = attrs.get(role)
         if value is None:

@@ -21,7 +21,6 @@ from rankeval_pd.words.vocabulary import (
     alpha_of,
     called,
     first_of,
-    known,
     level_of,
 )
 
@@ -34,8 +33,12 @@ annotator_agreement
 judged_precision judged_recall
     With {n_judged} judged and {n_unjudged} unjudged candidates in the {n}-best list of {measure},
     the {noun} of the list is estimated at {estimate} ({ci}).
-nbest_precision nbest_recall: n_averaged
-    At n = {n}, the mean {noun} of {measure} over {n_averaged} rankings is {estimate} ({ci}).
+nbest_precision nbest_recall: average
+    At n = {n}, the {average} average of the {noun} of {measure} over {n_rankings} rankings is
+    {estimate} ({ci}).
+area: average
+    The {average} average of the {noun} of {measure} over {n_rankings} rankings is {estimate}
+    ({ci}; chance level {chance}).
 nbest_precision nbest_recall: tp
     The {n}-best list of {measure} contains {tp} true positives. The {noun} is {estimate} ({ci}),
     {lift} times the chance level.
@@ -128,7 +131,7 @@ def _sentence_of(frame: pd.DataFrame, attrs: Attrs) -> str:
     """Return the sentence for rows of the method in the record, or ""."""
     for methods, text in re.findall(r"(?m)^(\S.*)\n((?: +.*\n)+)", _SENTENCES):
         names, _, needed = methods.partition(": ")
-        if attrs["method"] in names.split() and {*needed.split()} <= {*frame}:
+        if attrs["method"] in names.split() and {*needed.split()} <= {*frame, *attrs}:
             return " ".join(text.split())
     return ""
 
@@ -137,23 +140,13 @@ def _ranges(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
     """Write the lowest and the highest estimate of each measure in a long table."""
     estimate = _estimate(frame, attrs)[0]
     unit, noun = _row_unit(frame, estimate, attrs), called(attrs)[0]
-    names = [*frame]
-    groups = names[: names.index(first_of(frame, ("measure",)) or names[0])]
-    keys = [*groups, *(x for x in ("n", "share", "size") if x in frame)]
-    parts: Iterable[tuple[Any, pd.DataFrame]] = [("", frame)]
-    if keys and "measure" in frame and frame["measure"].nunique() <= MOST:
+    parts: Iterable[tuple[Any, pd.DataFrame]] = [("all rows", frame)]
+    if "measure" in frame and frame["measure"].nunique() <= MOST:
         parts = frame.groupby("measure", sort=False, observed=True)
-    else:
-        keys = known(frame, ("measure", *keys))
     for name, part in parts:
-        ranked = part.dropna(subset=estimate).sort_values(estimate, kind="stable")
-        ends = []
-        for row in ranked.iloc[[0, -1][: len(ranked)]].to_dict("records"):
-            place = ", ".join(f"{key} = {_number(row, key, Unit(False, 3))}" for key in keys)
-            ends.append(f"{unit.value(row[estimate])} ({place})")
-        if ends:
-            of = f" of {name}" * (name != "")
-            yield f"In {len(ranked):,} rows, the {noun}{of} lies between {' and '.join(ends)}."
+        low, high = part[estimate].min(), part[estimate].max()
+        ends = f"{unit.value(low)} and {unit.value(high)}"
+        yield f"The {noun} of {name} lies between {ends} ({len(part):,} rows)."
 
 
 def _row_unit(frame: pd.DataFrame, name: Any, attrs: Attrs) -> Unit:
@@ -184,16 +177,21 @@ _COLUMNS = {
 }
 
 
+def estimate_of(attrs: Attrs) -> str:
+    """Return the column of the quantity in a record."""
+    quantity = attrs.get("quantity", "")
+    return str(_COLUMNS.get(attrs["method"], _COLUMNS.get(quantity, quantity)))
+
+
 def _estimate(columns: Any, attrs: Attrs) -> tuple[str, str]:
     """Return the column of the estimate, and the start of the names of its limits, or ""."""
-    quantity = attrs.get("quantity", "")
-    name = _COLUMNS.get(attrs["method"], _COLUMNS.get(quantity, quantity))
+    name = estimate_of(attrs)
     return name, next((x for x in (name, "ci", "band") if f"{x}_low" in columns), "")
 
 
 def _row(row: Row, units: Mapping[Any, Unit], sentence: str, attrs: Attrs) -> str:
     """Write a row as a sentence, or as a list of labeled numbers."""
-    texts = dict(row)
+    texts = {**attrs, **row}
     for name, unit in units.items():
         texts[name] = _number(row, name, unit)
     estimate, limits = _estimate(row, attrs)
@@ -205,7 +203,8 @@ def _row(row: Row, units: Mapping[Any, Unit], sentence: str, attrs: Attrs) -> st
             shown = unit.gaps(*ends)
         if math.isnan(ends[0]):
             shown = _NONE
-        texts["least"] = Unit(attrs.get("aim") != "youden", 1).value(ends[0])
+        is_rate = attrs.get("aim") != "youden"
+        texts["least"] = Unit(is_rate, 2 - is_rate).value(ends[0])
         texts["ci"] = f"{level_of(attrs)} interval {shown}"
         if limits == "band":
             texts["ci"] = f"simultaneous {level_of(attrs)} band {shown}"
@@ -238,8 +237,6 @@ def _row(row: Row, units: Mapping[Any, Unit], sentence: str, attrs: Attrs) -> st
 def _number(row: Row, name: Any, unit: Unit) -> str:
     """Write a number of a row as its column is printed."""
     value = row[name]
-    if isinstance(value, str):
-        return value
     plain = {True: ("p", "alpha", "p_low", "p_high"), False: ("p", "alpha", "threshold")}
     if name in ("p_value", "p_dispersion"):
         return p_text(value)

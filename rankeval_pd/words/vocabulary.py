@@ -37,7 +37,7 @@ ADJUSTED = {
 TESTS = {
     "fisher": "Fisher's exact test",
     "midp": "the mid-p version of Fisher's test",
-    "mcnemar": "McNemar's test",
+    "mcnemar": "McNemar's exact test",
     "score": "the score test",
     "kosinski": (
         "Kosinski's weighted generalized score test, with half counts and an allowance for skewness"
@@ -52,7 +52,7 @@ TESTS = {
     "pearson": "Pearson's chi-squared test given the total of true positives",
     "swaps": "random swaps of the candidates that are in only one of the two lists",
     "permutation": "approximate randomization",
-    "unconditional": "an unconditional exact test of the items that only one system gets right",
+    "unconditional": "an unconditional exact test of two paired proportions",
     "hall": "random signs of the paired differences, with Hall's correction for skewness",
     "proportions": "the distribution of a difference between two dependent proportions",
     "wilcoxon": (
@@ -132,6 +132,8 @@ INTERVALS = {
     "sup-t": "simultaneous sup-t",
     "cluster": "cluster-robust",
     "jackknife": "jackknife",
+    "hodges-lehmann": "Hodges–Lehmann",
+    "dkw": "Dvoretzky–Kiefer–Wolfowitz",
     "systems": "system bootstrap",
 }
 
