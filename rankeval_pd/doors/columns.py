@@ -25,7 +25,7 @@ from rankeval_pd.roles import (
     refuse_missing,
 )
 from rankeval_pd.stats import AnyArray, BoolArray, FloatArray, IntArray, Keys, Whole, mix, ranking
-from rankeval_pd.tables import GROUP, Rows, as_list, only_or_all
+from rankeval_pd.tables import GROUP, FrameOrDataset, Keywords, Rows, as_list, only_or_all
 
 # -------------------------------------------------------------------------------------------------
 # Read scores and gold labels as numbers, and check missing values.
@@ -786,7 +786,7 @@ def with_levels(frame: pd.DataFrame, roles: Roles) -> pd.DataFrame:
     return frame
 
 
-def above_door(table: pd.DataFrame | xr.Dataset, data: Data) -> Data:
+def above_door(table: FrameOrDataset, data: Data) -> Data:
     """Return the table for type checkers as what the door makes of it: a table like the data."""
     return cast("Data", table)
 
@@ -824,7 +824,7 @@ def leave_table(
     keys: pd.DataFrame,
     columns: Sequence[str],
     measures: Sequence[Hashable],
-    attrs: Mapping[str, Any] | None,
+    attrs: Keywords | None,
 ) -> pd.DataFrame:
     """Return rows as a table with the columns in order, and the columns of ``by`` first.
 

@@ -55,6 +55,7 @@ from rankeval_pd.plotting.panels import (
 )
 from rankeval_pd.stats import WRITTEN
 from rankeval_pd.systems import tests
+from rankeval_pd.tables import Attrs, Options
 from rankeval_pd.words import alpha_of, first_of, letter_sets, percent_of
 
 # ---- A dot, an interval, numbers and tie bars in each row
@@ -182,7 +183,7 @@ def _write_columns(
     if kept and kept[-1][1] is limits:
         kept.insert(1, kept.pop())
 
-    heading: dict[str, Any] = {"fontsize": head, "color": ink.note, "va": "bottom"}
+    heading: Options = {"fontsize": head, "color": ink.note, "va": "bottom"}
     heading |= {"xycoords": "axes fraction", "annotation_clip": False}
     cell = {"xycoords": BESIDE, "fontsize": size, "annotation_clip": True}
     at = 8.0
@@ -198,7 +199,7 @@ def _write_columns(
         write(ax, "tied", (1, 1), (at, 3), ha="left", **heading)
         # a bar for each letter, with dots if there are gaps between its rows
         base = blended_transform_factory(ax.transAxes, ax.transData)
-        bar: dict[str, Any] = {"clip_on": False, "color": ink.fg, "label": "_tied"}
+        bar: Options = {"clip_on": False, "color": ink.fg, "label": "_tied"}
         bar |= {"scalex": False, "scaley": False}
         gaps = False
         for lane, group in lanes:
@@ -397,7 +398,7 @@ def _rank_text(low: float, high: float) -> str:
     return f"{low:.0f}–{high:.0f}"
 
 
-def what_of(attrs: Mapping[Any, Any]) -> str:
+def what_of(attrs: Attrs) -> str:
     """Return the name of the ranking criterion."""
     kind = attrs.get("kind")
     if kind is not None:
@@ -410,7 +411,7 @@ def what_of(attrs: Mapping[Any, Any]) -> str:
     return "precision of the n-best list"
 
 
-def score_of(attrs: Mapping[Any, Any]) -> str:
+def score_of(attrs: Attrs) -> str:
     """Return the name of the scores, which is the metric if the table contains it."""
     if "what" in attrs:  # tables of measures
         return str(attrs["what"])
@@ -420,7 +421,7 @@ def score_of(attrs: Mapping[Any, Any]) -> str:
     return str(WRITTEN.get(metric, metric))
 
 
-def gain_of(attrs: Mapping[Any, Any]) -> str:
+def gain_of(attrs: Attrs) -> str:
     """Return the unit of the gain, which is the metric if the table contains it."""
     return f"gain in {score_of(attrs)}"
 
