@@ -619,10 +619,10 @@ def check_needed(draws: int, edge: str) -> int:
     return draws
 
 
-def check_table(rows: int, what: str, columns: int = 12) -> None:
+def check_table(rows: int, what: str) -> None:
     """Raise a MemoryError if a table would have too many rows."""
     check_memory(
-        rows * (3.0 * columns + 5.0),  # values, rows with names, and table
+        41.0 * rows,  # twelve columns in values, rows with names, and table; and names
         f"{what} would give a table with {rows:,} rows",
         "Pass fewer measures, or only the list sizes that you need: n=...",
     )

@@ -480,16 +480,11 @@ def check_types(labels: pd.Series | pd.Index, role: str, name: Hashable) -> None
 def check_kinds(kinds: AbstractSet[type], role: str, name: Hashable) -> None:
     """Raise a TypeError if the types of the labels are text and others."""
     if len({issubclass(kind, str) for kind in kinds}) > 1:
-        raise mixed_types(kinds, role, name)
-
-
-def mixed_types(kinds: AbstractSet[type], role: str, name: Hashable) -> TypeError:
-    """Return the error for labels of several types."""
-    return TypeError(
-        f"{role}={name!r} mixes names of types {', '.join(sorted(x.__name__ for x in kinds))}: 7"
-        " and '7' would be two. Convert the names to one type, data[...].astype(str), or read them"
-        f" as text: pd.read_csv(..., dtype={{{name!r}: str}})."
-    )
+        raise TypeError(
+            f"{role}={name!r} mixes names of types {', '.join(sorted(x.__name__ for x in kinds))}:"
+            " 7 and '7' would be two. Convert the names to one type, data[...].astype(str), or read"
+            f" them as text: pd.read_csv(..., dtype={{{name!r}: str}})."
+        )
 
 
 def check_levels(labels: pd.Index) -> None:
@@ -743,11 +738,9 @@ def find_measures(
     If the function needs no measure, the list is empty unless unscored candidates are dropped.
     """
     columns = dict.fromkeys(data.columns)
-    out: list[Hashable] = []
-    if roles.exclude is not None:
-        out = excluded_names(roles, columns)
+    out = excluded_names(roles, columns)
     if roles.measures is not None:
-        names = list(dict.fromkeys(as_names(roles.measures, columns)))
+        names = as_names(roles.measures, columns)
         check_known("measures", names, columns)
         if is_known(taken[0], names):
             raise ValueError(
@@ -777,8 +770,6 @@ def find_measures(
 
 def signs_of(measures: list[Hashable], roles: Roles, columns: Any) -> FloatArray:
     """Return -1 for measures that rank small scores first, and 1 for other measures."""
-    if isinstance(roles.lower_is_better, tuple) and not roles.lower_is_better:
-        return np.ones(len(measures))
     signs = dict.fromkeys(measures, 1.0)
     signs.update(dict.fromkeys(roles.lower(measures, columns), -1.0))
     return np.array(list(signs.values())[: len(measures)])

@@ -540,7 +540,7 @@ def random_test(
     together = None
     if combine:
         columns += _COMBINED
-        question = partial(_rows_of_counts, **how)
+        question = partial(doors.measure_rows, kernel=_list_counts, **how)
         ending = pool != "all" and chosen.ends
         warned = pool == "retrieved" and sizes is not None
         together = partial(_combined_test, population=population, ending=ending, warned=warned)
@@ -559,11 +559,6 @@ def random_test(
     if pool == "retrieved" and not (combine or sizes is None):
         warn_of_whole_lists(result["n_pool"].to_numpy(), result["n"].to_numpy())
     return result
-
-
-def _rows_of_counts(candidates: Candidates, n: IntArray | None, **how: Any) -> Rows:
-    """Return one row per group, measure and list, with the counts to combine."""
-    return doors.measure_rows(candidates, n, _list_counts, **how)
 
 
 def _tests_of_lists(

@@ -172,14 +172,17 @@ def true_values(positive: Any) -> list[Any]:
     return as_list(positive)
 
 
-def value_counts(values: pd.Series, most: int = 8) -> str:
+_SHOWN = 8  # largest number of values in an error
+
+
+def value_counts(values: pd.Series) -> str:
     """Describe values and their counts as text."""
     counts = values.value_counts(dropna=True)
     with contextlib.suppress(TypeError):  # values of several types
         counts = counts.sort_index()
     counts = counts[counts > 0]
-    text = [f"{shown(x)} ({count:,})" for x, count in counts.iloc[:most].items()]
-    if len(counts) > most:
+    text = [f"{shown(x)} ({count:,})" for x, count in counts.iloc[:_SHOWN].items()]
+    if len(counts) > _SHOWN:
         text.append(f"... ({len(counts):,} values in all)")
     elif missing := int(values.isna().sum()):
         text.append(f"missing ({missing:,})")
@@ -269,15 +272,9 @@ def check_n(n: Any) -> Sizes:
         isinstance(n, np.ndarray) and n.ndim == 1 and n.dtype.kind in "iu"
     ):
         values = as_list(n)
-        shares: dict[float, None] = {}
-        whole = []
-        for value in values:
-            if isinstance(value, float | np.floating) and 0.0 < value < 1.0:
-                shares[float(value)] = None
-            else:
-                whole.append(value)
-        if shares and not whole:
-            return Shares(np.array(list(shares)))
+        shares = [x for x in values if isinstance(x, float | np.floating) and 0.0 < x < 1.0]
+        if 0 < len(shares) == len(values):
+            return Shares(np.array(list(dict.fromkeys(map(float, shares)))))
         for value in values:
             if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
                 raise TypeError(
@@ -710,14 +707,19 @@ def identifier_reason(values: pd.Series, groups: Mapping[str, IntArray]) -> str 
     return None
 
 
+def factorized(values: pd.Series, role: str, name: Hashable) -> tuple[AnyArray, Any]:
+    """Return the number of each row's label, and the labels, all of one type and none missing."""
+    check_types(values, role, name)
+    refuse_missing(values, role, name)
+    try:
+        return pd.factorize(values)
+    except TypeError as error:
+        raise unsorted(values, role, name) from error
+
+
 def cluster_codes(values: pd.Series, name: Hashable) -> IntArray:
     """Return each candidate's group number, independent of the row order."""
-    check_types(values, "groups", name)
-    refuse_missing(values, "groups", name)
-    try:
-        number, labels = pd.factorize(values)
-    except TypeError as error:
-        raise unsorted(values, "groups", name) from error
+    number, labels = factorized(values, "groups", name)
     order = np.argsort(label_hashes(pd.Index(labels, tupleize_cols=False)))
     return np.asarray(ranking.inverse(order)[number])
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.doors.columns import as_floats, group_numbers, unsorted, warn_of_identifiers
+from rankeval_pd.doors.columns import as_floats, factorized, group_numbers, warn_of_identifiers
 from rankeval_pd.errors import (
     check_choice,
     check_count,
@@ -28,12 +28,10 @@ from rankeval_pd.roles import (
     Roles,
     as_names,
     check_levels,
-    check_types,
     excluded_names,
     frame_column,
     refuse_dim,
     refuse_foreign,
-    refuse_missing,
 )
 from rankeval_pd.stats import (
     METRICS,
@@ -490,15 +488,9 @@ def item_order(labels: pd.Index) -> IntArray:
 
 def codes(values: pd.Series, role: str, name: Hashable) -> IntArray:
     """Return the group number of each item, with groups sorted by label."""
-    check_types(values, role, name)
-    refuse_missing(values, role, name)
-    plain = values
     if isinstance(values.dtype, pd.CategoricalDtype):
-        plain = values.astype(object)
-    try:
-        number, labels = pd.factorize(plain)
-    except TypeError as error:
-        raise unsorted(values, role, name) from error
+        values = values.astype(object)
+    number, labels = factorized(values, role, name)
     return np.asarray(ranking.inverse(item_order(pd.Index(labels)))[number])
 
 

@@ -449,7 +449,9 @@ def _set_columns(
         counts = (sets.tp_overlap, tp_only_a, tp_only_b), (sets.overlap, only_a, only_b)
         p_value = stats.one_or_two_sided(*stats.set_tails(*counts), how.alternative)
     else:
-        p_value = _paired_p(tp_only_a, tp_only_b, of_all, how.alternative)
+        greater = stats.paired_tails(tp_only_a, tp_only_b, of_all)
+        less = stats.paired_tails(tp_only_b, tp_only_a, of_all)
+        p_value = stats.one_or_two_sided(greater, less, how.alternative)
     return {
         "recall_a": recall[0],
         "recall_b": recall[1],
@@ -472,12 +474,6 @@ def _set_columns(
         "of_all": np.broadcast_to(of_all, exists.shape),
         "exists": exists,
     }
-
-
-def _paired_p(only_a: IntArray, only_b: IntArray, n: IntArray, alternative: str) -> FloatArray:
-    """Return the p-value of the unconditional test of two rates of the same n candidates."""
-    tails = stats.paired_tails(only_a, only_b, n), stats.paired_tails(only_b, only_a, n)
-    return stats.one_or_two_sided(*tails, alternative)
 
 
 def _unless_unequal(

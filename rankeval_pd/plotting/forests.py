@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence, Sized
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from rankeval_pd.curves import areas
@@ -53,7 +52,7 @@ from rankeval_pd.plotting.panels import (
     table_of,
     tidy,
 )
-from rankeval_pd.stats import WRITTEN
+from rankeval_pd.stats import WRITTEN, AnyArray
 from rankeval_pd.systems import tests
 from rankeval_pd.tables import Attrs, Options
 from rankeval_pd.words import alpha_of, first_of, letter_sets, percent_of
@@ -442,7 +441,7 @@ def _with_samples(data: Data, *args: Any, **asked: Any) -> tuple[Any, Any]:
     whole=True,
     clusters=False,
 )
-def repetition(place: tuple[Any, Look], table: Any, samples: Any = None, /) -> npt.NDArray[Any]:
+def repetition(place: tuple[Any, Look], table: Any, samples: Any = None, /) -> AnyArray:
     """Draw the distribution of precision over samples, with one panel per measure.
 
     Parameters
@@ -526,9 +525,7 @@ def _tall(panel: Any) -> bool:
     return width > 200 and height > 110
 
 
-def _draw_samples(
-    canvas: Canvas, found: npt.NDArray[Any], row: pd.Series[Any], edges: Any
-) -> float:
+def _draw_samples(canvas: Canvas, found: AnyArray, row: pd.Series[Any], edges: Any) -> float:
     """Draw one measure's samples with two normal curves; return the largest height."""
     panel, measure, ink = canvas.ax, row["measure"], canvas.ink
     color = canvas.color(measure)

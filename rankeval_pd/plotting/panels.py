@@ -49,6 +49,7 @@ from rankeval_pd.roles import (
     Target,
     measures_of,
 )
+from rankeval_pd.stats import AnyArray
 from rankeval_pd.tables import Keywords, Options, listed_in, rows_in
 
 if TYPE_CHECKING:
@@ -222,7 +223,7 @@ def _columns(table: pd.DataFrame, names: list[Any]) -> pd.DataFrame:
     return table.take(cast("list[int]", places), axis=1)
 
 
-def given_axes(ax: Any) -> np.ndarray[Any, Any]:
+def given_axes(ax: Any) -> AnyArray:
     """Return the given Axes as an array."""
     from matplotlib.axes import Axes
 
@@ -236,9 +237,7 @@ def given_axes(ax: Any) -> np.ndarray[Any, Any]:
     return given
 
 
-def panels_of(
-    ax: Any, groups: Sequence[Any], keys: Sequence[Any], own: str
-) -> np.ndarray[Any, Any]:
+def panels_of(ax: Any, groups: Sequence[Any], keys: Sequence[Any], own: str) -> AnyArray:
     """Return the given Axes, or the Axes of a new figure; all scales except ``own`` are shared."""
     count = wide = len(keys)
     if count > MOST:
@@ -262,7 +261,7 @@ def panels_of(
     return fresh
 
 
-def given_panels(ax: Any, count: int, what: str) -> np.ndarray[Any, Any]:
+def given_panels(ax: Any, count: int, what: str) -> AnyArray:
     """Return the given Axes, one per panel."""
     given = given_axes(ax)
     if given.size != count:
@@ -270,9 +269,7 @@ def given_panels(ax: Any, count: int, what: str) -> np.ndarray[Any, Any]:
     return given
 
 
-def grid_of(
-    count: int, wide: int, size: tuple[float, float] | None, **shared: bool
-) -> np.ndarray[Any, Any]:
+def grid_of(count: int, wide: int, size: tuple[float, float] | None, **shared: bool) -> AnyArray:
     """Return this many Axes of a new figure."""
     import matplotlib.pyplot as plt
 
