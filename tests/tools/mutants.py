@@ -523,7 +523,7 @@ SEEDED = {
      " words_by_hand lists/comparison lists/ranges lists/regions"): [
         ("sets.threshold[promise.chosen] * signs[row]", "sets.threshold[promise.chosen]"),
         ("tp_only_a / only_a - tp_only_b / only_b", "share_a - share_b"),
-        ("stats.paired_tails(only_b, only_a, n)", "1.0"),
+        ("stats.paired_tails(tp_only_b, tp_only_a, of_all)", "1.0"),
         ("recall = r.tp_a / positive, r.tp_b", "recall = r.tp_b / positive, r.tp_a"),
         ("np.where(unequal, np.nan, towards)", "towards"),
     ],
