@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import import_module
 from typing import (
     TYPE_CHECKING,
@@ -37,6 +37,7 @@ from rankeval_pd.overview import (
     overview,
 )
 from rankeval_pd.roles import AnyRoles, Roles, form_of
+from rankeval_pd.tables import Keywords
 
 if TYPE_CHECKING:
     from typing import Self
@@ -58,7 +59,7 @@ class Holder(Protocol[Held_co]):
     def _data(self) -> Held_co: ...
 
     @property
-    def _roles(self) -> Mapping[str, Any]: ...
+    def _roles(self) -> Keywords: ...
 
 
 class Question(Protocol[P]):
@@ -156,7 +157,7 @@ class Accessor(Generic[Data]):
     @checked_call
     def __init__(self, data: Data) -> None:
         self._data: Data = data
-        self._roles: Mapping[str, Any] = {}
+        self._roles: Keywords = {}
 
     @with_roles
     def __call__(self, *unnamed: Never, **roles: Unpack[AnyRoles]) -> Self:
@@ -330,7 +331,7 @@ def rankeval(data: Any, **roles: Unpack[AnyRoles]) -> Any:
 class Plots(Generic[Data]):
     """Provide the functions of :mod:`rankeval_pd.plotting` with the data filled in."""
 
-    def __init__(self, data: Data, roles: Mapping[str, Any]) -> None:
+    def __init__(self, data: Data, roles: Keywords) -> None:
         self._data: Data = data
         self._roles = roles
 

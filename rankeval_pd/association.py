@@ -17,7 +17,7 @@ from rankeval_pd.options import Capabilities
 from rankeval_pd.roles import CONTINGENCY, MARGINS, as_names, frame_column, with_columns
 from rankeval_pd.stats import AnyArray, FloatArray
 from rankeval_pd.stats.contingency import COUNT_MEASURES, MEASURES, Cells
-from rankeval_pd.tables import listed_in, plain
+from rankeval_pd.tables import Options, listed_in, plain
 
 _CELLS: tuple[str, ...] = ("O11", "O12", "O21", "O22")
 
@@ -144,7 +144,7 @@ def with_association_measures(
     size = len(data)
     if isinstance(data, xr.Dataset):
         size = math.prod(xr.broadcast(*columns)[0].shape)
-    options: dict[str, Any] = {"cells": cells, "tail": alpha / 2.0}
+    options: Options = {"cells": cells, "tail": alpha / 2.0}
     if adjust is not None:
         options["tail"] /= max(size, 1)
     if isinstance(data, pd.DataFrame):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, cast
 
@@ -20,6 +20,7 @@ from rankeval_pd.doors import HeadFrame, Shares, check_n, dask, only_pair
 from rankeval_pd.doors.dask import ROWS, Head
 from rankeval_pd.errors import (
     COMPUTE,
+    AnyFunction,
     argument_check,
     check_count,
     checked_call,
@@ -31,6 +32,7 @@ from rankeval_pd.overview import SYNONYMS, not_there
 from rankeval_pd.registration import register_with_dask
 from rankeval_pd.roles import SCORED, RankingRoles, Roles
 from rankeval_pd.stats import ADJUSTMENTS
+from rankeval_pd.tables import Keywords, Options
 
 __all__ = ["ROWS"]
 
@@ -55,7 +57,7 @@ class DaskAccessor:
 
     def __init__(self, data: Any) -> None:
         self._data = data
-        self._roles: Mapping[str, Any] = {}
+        self._roles: Keywords = {}
 
     _check_roles = staticmethod(Roles.of)
     __call__ = Accessor.__call__
@@ -138,7 +140,7 @@ def _files_named() -> Iterator[None]:
         ) from error
 
 
-def _method(question: Callable[..., Any]) -> Callable[..., pd.DataFrame]:
+def _method(question: AnyFunction) -> Callable[..., pd.DataFrame]:
     """Return a method that reduces the data, and then calls the function."""
     signature = inspect.signature(question)
     data = next(iter(signature.parameters))
@@ -167,10 +169,8 @@ def _method(question: Callable[..., Any]) -> Callable[..., pd.DataFrame]:
 
 # ------------------------------------------------------------- Rankings as heads, counts and areas
 
-Options = dict[str, Any]
 
-
-def _roles_of_head(head: HeadFrame, roles: Mapping[str, Any]) -> dict[str, Any]:
+def _roles_of_head(head: HeadFrame, roles: Keywords) -> Options:
     """Return the roles for a head, which has only the required columns."""
     fixed = head.known.request.roles
     own = {name: getattr(fixed, name) for name in ("label", "key", "lower_is_better")}
@@ -178,7 +178,7 @@ def _roles_of_head(head: HeadFrame, roles: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _answer_of_head(
-    ddf: Any, question: Callable[..., Any], options: Options, roles: Options
+    ddf: Any, question: AnyFunction, options: Options, roles: Options
 ) -> pd.DataFrame:
     """Call the function for the head, or for the counts N and N+."""
     able, name = can(question), question.__name__
@@ -218,7 +218,7 @@ def _longest(ddf: Any, n: Any, method: str) -> int:
     return int(sizes.max(initial=1))
 
 
-def _area(ddf: Any, question: Callable[..., Any], options: Options, roles: Options) -> pd.DataFrame:
+def _area(ddf: Any, question: AnyFunction, options: Options, roles: Options) -> pd.DataFrame:
     """Return the areas of whole rankings from their outlines."""
     chosen = Roles.of(roles)
     chosen.check_groups()
@@ -245,7 +245,7 @@ _APART = (
 
 
 def _answer_by_groups(
-    ddf: Any, question: Callable[..., Any], options: Options, roles: Options
+    ddf: Any, question: AnyFunction, options: Options, roles: Options
 ) -> pd.DataFrame:
     """Call the function for the groups in ``by``, which the workers answer."""
     refuse_combinations(

@@ -25,7 +25,9 @@ from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin
 import numpy as np
 
 from rankeval_pd.stats import FloatArray
-from rankeval_pd.tables import as_list
+from rankeval_pd.tables import Attrs, Keywords, Options, as_list
+
+AnyFunction = Callable[..., Any]
 
 #: what to do if a Dask DataFrame cannot answer
 COMPUTE = "Compute the columns that you use, ddf[[...]].compute().rankeval"
@@ -57,7 +59,7 @@ def no_table(argument: str, given: object, wanted: str) -> TypeError:
     return TypeError(f"{argument} is of type {name}: pass {wanted}.{advice}")
 
 
-def check_attrs(attrs: Mapping[Any, Any]) -> None:
+def check_attrs(attrs: Attrs) -> None:
     """Raise an error unless the attrs of a table record how the table was made."""
     if "method" not in attrs:
         raise ValueError(
@@ -265,8 +267,8 @@ _DATA = ("data", "candidates")  # methods fill in this argument
 
 
 def argument_check(
-    function: Callable[..., Any], first: int | None = None, *, closed: bool | None = None
-) -> Callable[[Sequence[Any], Mapping[str, Any]], None]:
+    function: AnyFunction, first: int | None = None, *, closed: bool | None = None
+) -> Callable[[Sequence[Any], Keywords], None]:
     """Return a function that checks the arguments of a call.
 
     The check finds arguments that are missing, unknown, or passed without a keyword. ``first``
@@ -282,7 +284,7 @@ def argument_check(
     unnamed = [x for x, p in parameters.items() if p.kind in (_NAMED[0], p.POSITIONAL_ONLY)]
     endless = any(p.kind is p.VAR_POSITIONAL for p in parameters.values())
 
-    def check(args: Sequence[Any], keywords: Mapping[str, Any]) -> None:
+    def check(args: Sequence[Any], keywords: Keywords) -> None:
         name = function.__name__ if function.__name__ != "__init__" else type(args[0]).__name__
         if len(args) > len(unnamed) and not endless:
             call = f"{name}({', '.join(x for x in unnamed if x != 'self')}){filled_in}"
@@ -309,7 +311,7 @@ def argument_check(
 
 
 @functools.cache
-def choices_of(function: Callable[..., Any]) -> dict[str, tuple[str | None, ...]]:
+def choices_of(function: AnyFunction) -> dict[str, tuple[str | None, ...]]:
     """Return the values of the options whose annotations list them, with ``Literal``."""
     choices: dict[str, tuple[str | None, ...]] = {}
     for option, annotation in function.__annotations__.items():
@@ -320,7 +322,7 @@ def choices_of(function: Callable[..., Any]) -> dict[str, tuple[str | None, ...]
     return choices
 
 
-def parts_of(annotation: Any, function: Callable[..., Any]) -> tuple[Any, ...]:
+def parts_of(annotation: Any, function: AnyFunction) -> tuple[Any, ...]:
     """Return the kinds that an annotation of a function joins with ``|``, or none if unknown."""
     try:
         kind = eval(annotation, function.__globals__) if isinstance(annotation, str) else annotation
@@ -331,7 +333,7 @@ def parts_of(annotation: Any, function: Callable[..., Any]) -> tuple[Any, ...]:
     return (kind,)
 
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+Function = TypeVar("Function", bound=AnyFunction)
 
 
 def checked_call(function: Function) -> Function:
@@ -617,10 +619,10 @@ def check_needed(draws: int, edge: str) -> int:
     return draws
 
 
-def check_table(rows: int, what: str, columns: int = 12) -> None:
+def check_table(rows: int, what: str) -> None:
     """Raise a MemoryError if a table would have too many rows."""
     check_memory(
-        rows * (3.0 * columns + 5.0),  # values, rows with names, and table
+        41.0 * rows,  # twelve columns in values, rows with names, and table; and names
         f"{what} would give a table with {rows:,} rows",
         "Pass fewer measures, or only the list sizes that you need: n=...",
     )
@@ -704,7 +706,7 @@ class _LateBar:
     """Count units, and open tqdm's bar when the wait is over."""
 
     since: float
-    labels: dict[str, Any]
+    labels: Options
     count: int = 0
     bar: Any = None  #: tqdm's bar, once it is open
 

@@ -31,13 +31,14 @@ from rankeval_pd.roles import (
     widened,
     with_roles_of,
 )
+from rankeval_pd.tables import FrameOrDataset, Keywords
 
 # ---- How the accessor interpreted the data, as text
 
 Facts = list[tuple[str, str]]
 
 
-def overview(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any], listing: Listing) -> str:
+def overview(data: FrameOrDataset, keywords: Keywords, listing: Listing) -> str:
     """Describe the data and list the methods, without computing lazy data."""
     kind = "DataFrame" if isinstance(data, pd.DataFrame) else "Dataset"
     facts, methods = understood(data, keywords, listing)
@@ -54,7 +55,7 @@ def _in_columns(rows: Iterable[tuple[str, str]]) -> list[str]:
     return lines
 
 
-def understood(data: Any, keywords: Mapping[str, Any], listing: Listing) -> tuple[Facts, Facts]:
+def understood(data: Any, keywords: Keywords, listing: Listing) -> tuple[Facts, Facts]:
     """Return details of how the data were read, and the methods for them."""
     form = form_of(data, keywords)
     methods, plots = listing.fitting(form, keywords)
@@ -87,7 +88,7 @@ _OF_CELLS = (
 )
 
 
-def _query_facts(data: pd.DataFrame, keywords: Mapping[str, Any]) -> Facts:
+def _query_facts(data: pd.DataFrame, keywords: Keywords) -> Facts:
     known = {field.name for field in fields(QueryOptions)}
     options = QueryOptions.of({name: x for name, x in keywords.items() if name in known})
     table = doors.read_queries(data, options)
@@ -100,7 +101,7 @@ def _query_facts(data: pd.DataFrame, keywords: Mapping[str, Any]) -> Facts:
     ]
 
 
-def _pair_facts(data: pd.DataFrame | xr.Dataset) -> Facts:
+def _pair_facts(data: FrameOrDataset) -> Facts:
     facts = [("pairs of systems", f"{data['gain'].size:,}")]
     if "metric" in data.attrs:
         better = "higher" if data.attrs.get("higher_is_better", True) else "lower"
@@ -108,7 +109,7 @@ def _pair_facts(data: pd.DataFrame | xr.Dataset) -> Facts:
     return [*facts, ("methods", "gain_threshold, calibration, plot.calibration")]
 
 
-def _item_facts(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> Facts:
+def _item_facts(data: FrameOrDataset, keywords: Keywords) -> Facts:
     frame, named = frame_of(data, keywords, "items")
     roles = doors.item_roles(named)
     table = doors.read_items(frame, roles)
@@ -137,7 +138,7 @@ def _item_facts(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) ->
     return [*facts, beside]
 
 
-def _groups_and_rest(data: pd.DataFrame | xr.Dataset, roles: Roles, systems: list[Any]) -> Facts:
+def _groups_and_rest(data: FrameOrDataset, roles: Roles, systems: list[Any]) -> Facts:
     """Return group columns, and unused text columns."""
     out: list[Hashable] = []
     if isinstance(data, pd.DataFrame) and data.columns.nlevels == 1 and data.columns.is_unique:
@@ -152,7 +153,7 @@ def _groups_and_rest(data: pd.DataFrame | xr.Dataset, roles: Roles, systems: lis
     return facts
 
 
-def _facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Facts:
+def _facts(data: FrameOrDataset, roles: Roles) -> Facts:
     labels, configured = _label_fact(data, roles), roles
     if isinstance(data, xr.Dataset):
         frame = header_of(data, roles)
@@ -211,7 +212,7 @@ _TIES = {
 }
 
 
-def _label_fact(data: pd.DataFrame | xr.Dataset, roles: Roles) -> str:
+def _label_fact(data: FrameOrDataset, roles: Roles) -> str:
     """Return what identifies the candidates."""
     if roles.label is not None:
         return repr(roles.label)
@@ -362,9 +363,7 @@ class Listing(NamedTuple):
             ),
         )
 
-    def fitting(
-        self, form: Form, keywords: Mapping[str, Any]
-    ) -> tuple[list[tuple[str, str]], list[str]]:
+    def fitting(self, form: Form, keywords: Keywords) -> tuple[list[tuple[str, str]], list[str]]:
         """Return the questions, methods and plots available for these roles."""
         out: frozenset[str] = frozenset()
         if keywords.get("groups") is not None:
@@ -376,7 +375,7 @@ class Listing(NamedTuple):
         plots = [name for name in self.plots[form] if f"plot.{name}" not in out]
         return [(text, names) for text, names in rows if names], plots
 
-    def methods_of(self, form: Form, keywords: Mapping[str, Any] | None = None) -> list[str]:
+    def methods_of(self, form: Form, keywords: Keywords | None = None) -> list[str]:
         """Return the methods available for this type of data and these roles."""
         rows, _ = self.fitting(form, keywords or {})
         return [name for _, names in rows for name in names.split(", ")]

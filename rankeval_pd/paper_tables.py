@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import partial
@@ -153,9 +154,7 @@ def _side_by_side(grids: list[tuple[str, Grid]]) -> Grid:
     if len(grids) == 1 and not grids[0][0]:
         return grids[0][1]
     first = grids[0][1].header[0]
-    header, captions, notes = [first], [], []
-    labels = list(dict.fromkeys(row[0].text for _, grid in grids for row in grid.rows))
-    joined: dict[str, list[Cell]] = {label: [Cell(label)] for label in labels}
+    header, parts = [first], []
     for name, grid in grids:
         if grid.header[0] != first:
             raise ValueError(
@@ -168,13 +167,14 @@ def _side_by_side(grids: list[tuple[str, Grid]]) -> Grid:
         elif name:
             own = [f"{name}, {text}" for text in own]
         header += own
-        cells = {row[0].text: row[1:] for row in grid.rows}
-        for label in labels:
-            joined[label] += cells.get(label, [Cell("–")] * len(own))
-        captions.append(grid.caption)
-        notes.append(grid.note)
-    texts = (" ".join(dict.fromkeys(filter(None, x))) for x in (captions, notes))
-    return Grid(header, list(joined.values()), *texts)
+        parts.append({row[0].text: row[1:] for row in grid.rows})
+    rows = []
+    for label in dict.fromkeys(label for part in parts for label in part):
+        lacking = ([Cell("–")] * (len(grid.header) - 1) for _, grid in grids)
+        cells = [part.get(label, empty) for part, empty in zip(parts, lacking, strict=True)]
+        rows.append([Cell(label), *itertools.chain(*cells)])
+    notes = dict.fromkeys(grid.note for _, grid in grids if grid.note)
+    return Grid(header, rows, " ".join(grid.caption for _, grid in grids), " ".join(notes))
 
 
 # ---- From a table to a grid of cells
@@ -212,11 +212,11 @@ def _cell_grid(
         )
     parts: list[tuple[Any, pd.DataFrame]] = [((), frame)]
     if keys:
-        numeric = [x for x in keys if x in ("n", "share", "size")]
-        ordered = frame.sort_values(numeric, kind="stable") if numeric else frame
+        by_size = vocabulary.first_of(keys, ("n", "share", "size")) or keys[:0]
+        ordered = frame.sort_values(by_size, kind="stable")
         parts = list(ordered.groupby(keys, sort=False, observed=True))
     paired = estimate in ("difference", "gain")
-    layout = _Layout(estimate, p, of_rows, attrs, stars, len(parts) == 1)
+    layout = _Layout(estimate, p, attrs, stars, len(parts) == 1)
     labels = list(dict.fromkeys(_labels(frame[of_rows])))
     header = [_heading(of_rows[0], attrs)]
     if len(of_rows) == 2 and of_rows == names:
@@ -247,7 +247,6 @@ class _Layout(NamedTuple):
 
     estimate: str
     p: str
-    of_rows: list[str]
     attrs: Attrs
     stars: bool
     alone: bool  #: whether there is only one set of columns
@@ -257,7 +256,7 @@ def _columns_of(
     part: pd.DataFrame, layout: _Layout, unit_in: UnitIn
 ) -> Iterator[tuple[str, str, list[Cell]]]:
     """Return the columns for one set of keys: the estimate, a difference, and a p-value."""
-    estimate, p, _, attrs, stars, alone = layout
+    estimate, p, attrs, stars, alone = layout
     unit = unit_in(part, estimate)
     paired = estimate in ("difference", "gain")
     best: Iterable[bool] = repeat(False)

@@ -29,7 +29,7 @@ from rankeval_pd.errors import (
     warn,
 )
 from rankeval_pd.stats import FloatArray
-from rankeval_pd.tables import is_missing, listed_in
+from rankeval_pd.tables import FrameOrDataset, Keywords, Options, is_missing, listed_in
 
 # -------------------------------------------------------------------------------------------------
 # Define column roles and the allowed values of options.
@@ -233,7 +233,7 @@ class Roles:
     item: Names = None
 
     @classmethod
-    def configured(cls, keywords: Mapping[str, Any]) -> Roles:
+    def configured(cls, keywords: Keywords) -> Roles:
         """Return the checked roles of an accessor, including roles of partly judged rankings."""
         roles = {name: x for name, x in keywords.items() if name not in LONG}
         unjudged = roles.get("unjudged")
@@ -242,7 +242,7 @@ class Roles:
         return cls.of(roles)
 
     @classmethod
-    def of(cls, keywords: Mapping[str, Any]) -> Roles:
+    def of(cls, keywords: Keywords) -> Roles:
         """Check the roles without data, and fill in defaults."""
         for name, value in keywords.items():
             if name not in cls.__dataclass_fields__:
@@ -480,16 +480,11 @@ def check_types(labels: pd.Series | pd.Index, role: str, name: Hashable) -> None
 def check_kinds(kinds: AbstractSet[type], role: str, name: Hashable) -> None:
     """Raise a TypeError if the types of the labels are text and others."""
     if len({issubclass(kind, str) for kind in kinds}) > 1:
-        raise mixed_types(kinds, role, name)
-
-
-def mixed_types(kinds: AbstractSet[type], role: str, name: Hashable) -> TypeError:
-    """Return the error for labels of several types."""
-    return TypeError(
-        f"{role}={name!r} mixes names of types {', '.join(sorted(x.__name__ for x in kinds))}: 7"
-        " and '7' would be two. Convert the names to one type, data[...].astype(str), or read them"
-        f" as text: pd.read_csv(..., dtype={{{name!r}: str}})."
-    )
+        raise TypeError(
+            f"{role}={name!r} mixes names of types {', '.join(sorted(x.__name__ for x in kinds))}:"
+            " 7 and '7' would be two. Convert the names to one type, data[...].astype(str), or read"
+            f" them as text: pd.read_csv(..., dtype={{{name!r}: str}})."
+        )
 
 
 def check_levels(labels: pd.Index) -> None:
@@ -562,7 +557,7 @@ def native(frame: pd.DataFrame) -> pd.DataFrame:
     return result
 
 
-def with_columns(frame: pd.DataFrame, columns: Mapping[str, Any]) -> pd.DataFrame:
+def with_columns(frame: pd.DataFrame, columns: Keywords) -> pd.DataFrame:
     """Add columns to a frame, which can have a multi-level header."""
     if frame.columns.nlevels == 1:
         return frame.assign(**columns)
@@ -670,7 +665,7 @@ _OF_SYSTEMS_ALONE = {
 }
 
 
-def refuse_foreign(given: Mapping[str, Any], foreign: Mapping[str, str], kind: str) -> None:
+def refuse_foreign(given: Keywords, foreign: Mapping[str, str], kind: str) -> None:
     """Raise a ValueError for a role of another kind of data; ``foreign`` says what to do."""
     for role, advice in foreign.items():
         if given.get(role) is not None:
@@ -712,11 +707,9 @@ def find_gold(data: pd.DataFrame, roles: Roles) -> Hashable:
     )
 
 
-def measures_of(
-    data: pd.DataFrame | xr.Dataset, options: Mapping[str, Any], *, every: bool = True
-) -> list[Hashable]:
+def measures_of(data: FrameOrDataset, options: Keywords, *, every: bool = True) -> list[Hashable]:
     """Return the measures, or an empty list if the measures are unclear."""
-    known: dict[str, Any] = {}
+    known: Options = {}
     for role in Roles.__dataclass_fields__:
         if role in options and not (every and role == "measures"):
             known[role] = options[role]
@@ -745,11 +738,9 @@ def find_measures(
     If the function needs no measure, the list is empty unless unscored candidates are dropped.
     """
     columns = dict.fromkeys(data.columns)
-    out: list[Hashable] = []
-    if roles.exclude is not None:
-        out = excluded_names(roles, columns)
+    out = excluded_names(roles, columns)
     if roles.measures is not None:
-        names = list(dict.fromkeys(as_names(roles.measures, columns)))
+        names = as_names(roles.measures, columns)
         check_known("measures", names, columns)
         if is_known(taken[0], names):
             raise ValueError(
@@ -779,8 +770,6 @@ def find_measures(
 
 def signs_of(measures: list[Hashable], roles: Roles, columns: Any) -> FloatArray:
     """Return -1 for measures that rank small scores first, and 1 for other measures."""
-    if isinstance(roles.lower_is_better, tuple) and not roles.lower_is_better:
-        return np.ones(len(measures))
     signs = dict.fromkeys(measures, 1.0)
     signs.update(dict.fromkeys(roles.lower(measures, columns), -1.0))
     return np.array(list(signs.values())[: len(measures)])
@@ -813,7 +802,7 @@ def refuse_by(by: Any, dim: Hashable) -> None:
 Form = Literal["rankings", "items", "pairs"]
 
 
-def form_of(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> Form:
+def form_of(data: FrameOrDataset, keywords: Keywords) -> Form:
     """Guess whether the data are rankings, systems scored on items, or system pairs."""
     if all(name in data for name in ("system_a", "system_b", "gain", "p_value")):
         return "pairs"
@@ -840,13 +829,13 @@ _OF_RANKINGS = frozenset("gold key label positive min_grade measure".split())
 _CELLS = frozenset({"O11", "O12", "O21", "O22"})
 
 
-def are_queries(data: pd.DataFrame, keywords: Mapping[str, Any]) -> bool:
+def are_queries(data: pd.DataFrame, keywords: Keywords) -> bool:
     """Return whether the data are runs and judgments from read_trec."""
     told = any(keywords.get(role) is not None for role in ("gold", "positive", "by", "groups"))
     return not told and "grade" in data.columns and "query" in (*data.columns, *data.index.names)
 
 
-def awaits_measures(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> bool:
+def awaits_measures(data: FrameOrDataset, keywords: Keywords) -> bool:
     """Return whether the data have 2x2 cell counts and no gold label."""
     told = any(keywords.get(role) is not None for role in ("gold", "positive", "min_grade"))
     if told or not isinstance(data, pd.DataFrame) or not {*data.columns} >= _CELLS:
@@ -861,7 +850,7 @@ _OF_ITEMS = ("by", "strata", "groups")
 _OF_CANDIDATES = ("gold", "key", "label", "groups")
 
 
-def widened(data: Any, roles: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+def widened(data: Any, roles: Keywords) -> tuple[Any, Options]:
     """Reshape data to one column per system or measure, and return the other roles.
 
     Data without roles for a long frame are returned unchanged.
@@ -902,7 +891,7 @@ def _names(role: str, given: Any, frame: pd.DataFrame) -> list[Hashable]:
 
 def _wide_by_system(
     frame: pd.DataFrame, named: Mapping[str, list[Hashable]], levels: Sequence[Hashable], rest: Any
-) -> tuple[pd.DataFrame, dict[str, Any]]:
+) -> tuple[pd.DataFrame, Options]:
     """Return one column per system, statistic and seed, indexed by item."""
     columns = [*named["system"], *named.get("seeds", [])]
     items = named.get("item") or [x for x in levels if x not in columns]
@@ -923,7 +912,7 @@ def _wide_by_system(
 
 def _wide_by_measure(
     frame: pd.DataFrame, named: Mapping[str, list[Hashable]], levels: Sequence[Hashable], rest: Any
-) -> tuple[pd.DataFrame, dict[str, Any]]:
+) -> tuple[pd.DataFrame, Options]:
     """Return one column per measure or run, and the candidates' other columns."""
     [measure], by = named["measure"], named.get("by", [])
     by = by or [name for name in ("query",) if name in frame]
@@ -976,7 +965,7 @@ def _row_labels(
     return rows
 
 
-def _settled(rest: Mapping[str, Any], found: list[Hashable]) -> dict[str, Any]:
+def _settled(rest: Keywords, found: list[Hashable]) -> Options:
     """Return the roles with the names from a long frame as ``measures``."""
     out = as_names(rest.get("exclude"), found)
     kept = [name for name in found if name not in out]

@@ -14,6 +14,11 @@ import xarray as xr
 
 from rankeval_pd.stats import AnyArray
 
+Keywords = Mapping[str, Any]  #: roles and options by name, to read
+Options = dict[str, Any]  #: roles and options by name, to collect
+Attrs = Mapping[Any, Any]  #: what a table records about how it was made
+FrameOrDataset = pd.DataFrame | xr.Dataset
+
 #: ordered columns of a short table; or a mapping from each keyword that selects columns to them,
 #: with "" for all other calls; or a function that returns the short table
 Short = str | Mapping[str, str] | Callable[[pd.DataFrame], pd.DataFrame]
@@ -81,7 +86,7 @@ def keys_apart(
     return table.set_axis(pd.Index(header, tupleize_cols=False), axis=1)
 
 
-def listed_in(attrs: Mapping[Any, Any], name: str) -> list[Any]:
+def listed_in(attrs: Attrs, name: str) -> list[Any]:
     """Return a list from the attrs, which can be missing or stored as JSON."""
     value = attrs.get(name, [])
     if isinstance(value, str) and value.startswith("["):
@@ -109,7 +114,7 @@ def as_rows(table: pd.DataFrame) -> xr.Dataset:
 # Leave with a short table, and with the record of how the table was made.
 
 
-def shortened(table: pd.DataFrame, short: Short, keywords: Mapping[str, Any]) -> pd.DataFrame:
+def shortened(table: pd.DataFrame, short: Short, keywords: Keywords) -> pd.DataFrame:
     """Return the short table, with a note on lists that end inside a tie."""
     if callable(short):
         return short(table)
@@ -162,7 +167,7 @@ _UNITS = {
 
 
 def record(
-    facts: Mapping[Any, Any], method: str, laws: Mapping[str, str], keywords: Mapping[str, Any]
+    facts: Attrs, method: str, laws: Mapping[str, str], keywords: Keywords
 ) -> dict[Hashable, Any]:
     """Describe how a table was computed: the only place where a record is written.
 
@@ -211,6 +216,7 @@ def plain(value: Any) -> Any:
 
 
 Rows = dict[str, AnyArray]  # named columns of equal length; names of measures are numbers
+Columns = dict[str, AnyArray]  # named arrays over the groups, the measures or pairs, and n
 GROUP = "_group"  # number of the group
 PLACE = "_place"  # position of n among the list sizes of the group
 PAIR = "_pair"  # number of the pair

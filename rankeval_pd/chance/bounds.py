@@ -13,11 +13,12 @@ from rankeval_pd.chance import random_tests
 from rankeval_pd.chance.random_tests import TAIL_METHODS, Pool, log_tail
 from rankeval_pd.decisions import GROUP, Rows
 from rankeval_pd.doors import Candidates, Data, Sizes, check_n, measure_rows, rows_of, tabulate
-from rankeval_pd.errors import check_flag, check_memory, check_shares, progress_bar
+from rankeval_pd.errors import AnyFunction, check_flag, check_memory, check_shares, progress_bar
 from rankeval_pd.options import Capabilities, can, with_roles, with_roles_but
 from rankeval_pd.roles import Bound, ListSizes, PopulationKind, RankingRoles, Roles
 from rankeval_pd.stats import AnyArray, Finite, FloatArray, IntArray, Population, Size
 from rankeval_pd.stats.random_model import MOST_SEARCHED, envelope, unique_rows
+from rankeval_pd.tables import Columns
 
 # ---- Bounds for each n (Macskassy 2005)
 
@@ -113,7 +114,7 @@ def random_bound(
     sizes, beyond = _split_sizes(check_n(n), population)
     pool = random_tests.chosen_pool(pool, roles, population)
     columns: tuple[str, ...] = BOUND_COLUMNS
-    of_lists: Callable[..., Any] = random_tests.bound_columns
+    of_lists: AnyFunction = random_tests.bound_columns
     if simultaneous:
         columns, of_lists = SIMULTANEOUS_COLUMNS, _envelope_columns
     return tabulate(
@@ -178,7 +179,7 @@ def rows_of_pools(
     parts = list(numbers[:, np.newaxis])
     if n.size <= most:
         parts = [numbers]
-    columns: dict[str, AnyArray] = {}
+    columns: Columns = {}
     for part in parts:
         row, place = np.nonzero(exists[part])
         row = part[row]
@@ -402,7 +403,7 @@ def _lists_at_bound(
     bound: str,
     ties: str,
     pool: Pool,
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return true positives and whether they reach the bound: (group, measure, p, n)."""
     lists, size = ranking.nbest(n, ties), random_tests.pool_of(ranking, pool)
     *rows, longest = lists.tp.shape
@@ -445,7 +446,7 @@ def _runs_above_bound(rows: Rows, _: Sequence[Hashable]) -> Rows:
 SIMULTANEOUS_COLUMNS = ("p", "n", "expected", "critical", "local_level", "attainable")
 
 
-def _envelope_columns(alpha: float, n: IntArray, model: Population) -> dict[str, AnyArray]:
+def _envelope_columns(alpha: float, n: IntArray, model: Population) -> Columns:
     """Return the envelope for lists from one pool."""
     lists = n.astype(float)
     with progress_bar(total=None, what="trying levels", unit="boundaries") as step:

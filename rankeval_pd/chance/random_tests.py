@@ -41,6 +41,7 @@ from rankeval_pd.stats.random_model import (
     parametric_bound,
     simultaneous_p_values,
 )
+from rankeval_pd.tables import Columns, Options
 
 # ---- Determine the pool of candidates from which random lists are drawn
 
@@ -198,7 +199,7 @@ def random_bound_for(
     return pd.concat(parts, ignore_index=True)
 
 
-def bound_columns(p: float, n: IntArray, model: Population) -> dict[str, AnyArray]:
+def bound_columns(p: float, n: IntArray, model: Population) -> Columns:
     """Return the bounds at level p for lists from one or several populations."""
     size = n.astype(float)
     found = bounds(p, size, model)
@@ -534,12 +535,12 @@ def random_test(
             " different sizes. Pass whole numbers."
         )
     columns = tuple(x for x in TEST_COLUMNS if adjust or x != "p_adjusted")
-    how: dict[str, Any] = {"ties": chosen.ties, "pool": pool}
+    how: Options = {"ties": chosen.ties, "pool": pool}
     question: Any = partial(_tests_of_lists, population=population, adjust=adjust, **how)
     together = None
     if combine:
         columns += _COMBINED
-        question = partial(_rows_of_counts, **how)
+        question = partial(doors.measure_rows, kernel=_list_counts, **how)
         ending = pool != "all" and chosen.ends
         warned = pool == "retrieved" and sizes is not None
         together = partial(_combined_test, population=population, ending=ending, warned=warned)
@@ -560,16 +561,11 @@ def random_test(
     return result
 
 
-def _rows_of_counts(candidates: Candidates, n: IntArray | None, **how: Any) -> Rows:
-    """Return one row per group, measure and list, with the counts to combine."""
-    return doors.measure_rows(candidates, n, _list_counts, **how)
-
-
 def _tests_of_lists(
     candidates: Candidates, n: IntArray | None, *, adjust: str | None, **how: Any
-) -> tuple[Rows, dict[str, Any]]:
+) -> tuple[Rows, Options]:
     """Return one row per group, measure and list, and whether p-values are rounded."""
-    facts: dict[str, Any] = {}
+    facts: Options = {}
     total: int | None = 0
     if adjust is not None:
         total = None  # of an unknown number of levels
@@ -590,7 +586,7 @@ def _test_columns(
     ties: str,
     pool: Pool,
     advance: Callable[[int], object],
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return the columns (group, measure, n) of the tests."""
     lists, size = ranking.nbest(n, ties), pool_of(ranking, pool)
     if n is None:
@@ -649,7 +645,7 @@ def _random_p_values(tails: Tails) -> dict[str, FloatArray]:
 
 def _list_counts(
     ranking: Ranking, _: Candidates, *, n: IntArray | None, ties: str, pool: Pool
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return the true positives in each list, and the sizes of groups and pools in any row."""
     lists, pools = ranking.nbest(n, ties), pool_of(ranking, pool)
     return {

@@ -6,12 +6,12 @@ import os
 import warnings
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from rankeval_pd.errors import checked_call
+from rankeval_pd.tables import Options
 
 # ---- Load the data set from Evert (2004): German PP-verb pairs, annotated by Krenn
 #
@@ -85,7 +85,7 @@ def load_krenn_ppv() -> pd.DataFrame:
 
 def _uniform_frame(frame: pd.DataFrame) -> pd.DataFrame:
     """Standardize the column names, order, types and index of both file formats."""
-    columns: dict[str, Any] = {}
+    columns: Options = {}
     for dtype, names in _COLUMNS.items():
         for name in names.split():
             columns[name] = frame[name].astype(object).to_numpy().astype(dtype)
@@ -100,7 +100,7 @@ def _download() -> Path:
         import pooch
     except ImportError as error:
         raise ImportError(_ways_out("pooch is not installed")) from error
-    options: dict[str, Any] = {"known_hash": f"sha256:{SHA256}", "fname": "KrennPPV.rda"}
+    options: Options = {"known_hash": f"sha256:{SHA256}", "fname": "KrennPPV.rda"}
     options["downloader"] = pooch.HTTPDownloader(progressbar=False, timeout=30)
     try:
         return Path(pooch.retrieve(URL, path=pooch.os_cache("rankeval_pd"), **options))

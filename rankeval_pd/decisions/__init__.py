@@ -22,7 +22,6 @@ from rankeval_pd.decisions.gains import (
 )
 from rankeval_pd.decisions.ranks import (
     RankOptions,
-    adjusted_tests,
     beats_chance,
     of_measures,
     order_decides,

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from rankeval_pd import tables
 from rankeval_pd.decisions import GROUP, PAIR, PLACE, STANDS, Rows, check_groups
@@ -43,6 +42,7 @@ from rankeval_pd.doors.columns import (
     with_levels,
 )
 from rankeval_pd.errors import (
+    AnyFunction,
     check_known,
     check_memory,
     check_table,
@@ -85,7 +85,7 @@ from rankeval_pd.stats import (
     same_order,
     stands_for,
 )
-from rankeval_pd.tables import taken_at
+from rankeval_pd.tables import Columns, FrameOrDataset, Keywords, Options, taken_at
 
 # -------------------------------------------------------------------------------------------------
 # Combine votes of several annotators, or evaluate each annotator separately.
@@ -204,7 +204,7 @@ _LARGE = 10_000  # above this number of candidates, short lists use only the bes
 
 def check_data(data: object) -> None:
     """Raise a TypeError unless the data are a DataFrame or a Dataset."""
-    if isinstance(data, pd.DataFrame | xr.Dataset):
+    if isinstance(data, FrameOrDataset):
         return
     if is_dask_frame(data):
         raise TypeError(
@@ -216,7 +216,7 @@ def check_data(data: object) -> None:
     raise no_table("data", data, f"{wanted} 'candidate'; from_scores(y_true, scores) creates one")
 
 
-def below_door(data: pd.DataFrame | xr.Dataset) -> pd.DataFrame:
+def below_door(data: FrameOrDataset) -> pd.DataFrame:
     """Return the data as a DataFrame for type checkers, because the door answers Datasets."""
     return cast("pd.DataFrame", data)
 
@@ -236,7 +236,7 @@ class GroupFrame(pd.DataFrame):
     """Stand for the groups of a Dask DataFrame: the columns without rows."""
 
     _metadata = ["answers"]  # noqa: RUF012
-    answers: Callable[..., Any]  #: asks the workers, and returns the answers for all groups
+    answers: AnyFunction  #: asks the workers, and returns the answers for all groups
 
     @property
     def _constructor(self) -> Any:
@@ -450,7 +450,7 @@ def read_frame(data: pd.DataFrame, asked: Roles, *, scored: bool = True) -> Grou
             first = same_order(scores)
             if (first != np.arange(first.size)).any():
                 same = SameOrder(first, roles.measures is not None)
-    arrays: dict[str, AnyArray] = {"score": scores, "gold": true, "present": present}
+    arrays: Columns = {"score": scores, "gold": true, "present": present}
     for name, values in (("draws", draws), ("cluster", cluster)):
         if values is not None:
             arrays[name] = values
@@ -476,9 +476,7 @@ def read_frame(data: pd.DataFrame, asked: Roles, *, scored: bool = True) -> Grou
 # Name the compared pairs of measures, and store the two rankings of each pair.
 
 
-def only_pair(
-    data: Any, a: Hashable, b: Names, roles: Mapping[str, Any], *, one: bool = False
-) -> dict[str, Any]:
+def only_pair(data: Any, a: Hashable, b: Names, roles: Keywords, *, one: bool = False) -> Options:
     """Return the roles with the compared measures. ``one`` allows only one pair."""
     check_data(data)
     if one and (b is None or isinstance(b, list)):
@@ -737,7 +735,7 @@ class Candidates:
 
 def stacks(groups: Groups, *, counts: bool = False) -> list[Candidates]:
     """Stack groups of equal size, smallest first; with ``counts``, keep only N and N+ of each."""
-    shared: dict[str, Any] = {
+    shared: Options = {
         "measures": list(groups.measures),
         "sign": groups.signs,
         "n_groups": len(groups.keys),
@@ -750,7 +748,7 @@ def stacks(groups: Groups, *, counts: bool = False) -> list[Candidates]:
     if counts:  # of groups of any size
         size = groups.size
         nobody = np.zeros((*size.total.shape, 0))
-        arrays: dict[str, Any] = {"score": nobody, "gold": nobody[:, 0] > 0, "present": nobody > 0}
+        arrays: Options = {"score": nobody, "gold": nobody[:, 0] > 0, "present": nobody > 0}
         row = nobody[:, 0].astype(np.int64)
         group = np.arange(len(size.total))
         shared.update(whole=None, same=None)  # both describe all candidates
@@ -815,7 +813,7 @@ def rows_of(
     shape = tuple(map(len, labels))
     names = [GROUP, name, *along]
     places = np.indices(shape, sparse=True)
-    flat: dict[str, AnyArray] = {}
+    flat: Columns = {}
     for key, values, place in zip(names, labels, places, strict=True):
         flat[key] = np.broadcast_to(values[place], shape).reshape(-1)
     if along:
@@ -957,7 +955,7 @@ def distinct_tests(
 # -------------------------------------------------------------------------------------------------
 # Ask a question for every group of a DataFrame
 
-Answer = tuple[Rows, Mapping[str, Any]]  # rows, and facts for the record
+Answer = tuple[Rows, Keywords]  # rows, and facts for the record
 RankingQuestion = Callable[[Candidates, "IntArray | None"], "Rows | Answer"]
 Finish = Callable[[Rows, Sequence[Hashable]], Rows]
 Combination = Callable[[Rows, int], Rows]
@@ -965,7 +963,7 @@ Combination = Callable[[Rows, int], Rows]
 
 def tabulate(
     data: Data,
-    roles: Mapping[str, Any],
+    roles: Keywords,
     question: RankingQuestion,
     columns: Sequence[str],
     able: Capabilities,
@@ -973,7 +971,7 @@ def tabulate(
     n: Sizes = None,
     combine: Combination | None = None,
     finish: Finish | None = None,
-    attrs: Mapping[str, Any] | None = None,
+    attrs: Keywords | None = None,
 ) -> Data:
     """Ask the question for every group, and return one table with these columns and attrs.
 
@@ -1012,7 +1010,7 @@ def tabulate(
         answers = answers_of(found, question)
     keys = found.keys
     n_rankings = len(keys)
-    facts: dict[str, Any] = {}
+    facts: Options = {}
     parts: list[Rows] = []
     for rows, of_part in answers:
         parts.append(rows)

@@ -25,7 +25,7 @@ from rankeval_pd.roles import (
     refuse_missing,
 )
 from rankeval_pd.stats import AnyArray, BoolArray, FloatArray, IntArray, Keys, Whole, mix, ranking
-from rankeval_pd.tables import GROUP, Rows, as_list, only_or_all
+from rankeval_pd.tables import GROUP, FrameOrDataset, Keywords, Rows, as_list, only_or_all
 
 # -------------------------------------------------------------------------------------------------
 # Read scores and gold labels as numbers, and check missing values.
@@ -172,14 +172,17 @@ def true_values(positive: Any) -> list[Any]:
     return as_list(positive)
 
 
-def value_counts(values: pd.Series, most: int = 8) -> str:
+_SHOWN = 8  # largest number of values in an error
+
+
+def value_counts(values: pd.Series) -> str:
     """Describe values and their counts as text."""
     counts = values.value_counts(dropna=True)
     with contextlib.suppress(TypeError):  # values of several types
         counts = counts.sort_index()
     counts = counts[counts > 0]
-    text = [f"{shown(x)} ({count:,})" for x, count in counts.iloc[:most].items()]
-    if len(counts) > most:
+    text = [f"{shown(x)} ({count:,})" for x, count in counts.iloc[:_SHOWN].items()]
+    if len(counts) > _SHOWN:
         text.append(f"... ({len(counts):,} values in all)")
     elif missing := int(values.isna().sum()):
         text.append(f"missing ({missing:,})")
@@ -269,15 +272,9 @@ def check_n(n: Any) -> Sizes:
         isinstance(n, np.ndarray) and n.ndim == 1 and n.dtype.kind in "iu"
     ):
         values = as_list(n)
-        shares: dict[float, None] = {}
-        whole = []
-        for value in values:
-            if isinstance(value, float | np.floating) and 0.0 < value < 1.0:
-                shares[float(value)] = None
-            else:
-                whole.append(value)
-        if shares and not whole:
-            return Shares(np.array(list(shares)))
+        shares = [x for x in values if isinstance(x, float | np.floating) and 0.0 < x < 1.0]
+        if 0 < len(shares) == len(values):
+            return Shares(np.array(list(dict.fromkeys(map(float, shares)))))
         for value in values:
             if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
                 raise TypeError(
@@ -710,14 +707,19 @@ def identifier_reason(values: pd.Series, groups: Mapping[str, IntArray]) -> str 
     return None
 
 
+def factorized(values: pd.Series, role: str, name: Hashable) -> tuple[AnyArray, Any]:
+    """Return the number of each row's label, and the labels, all of one type and none missing."""
+    check_types(values, role, name)
+    refuse_missing(values, role, name)
+    try:
+        return pd.factorize(values)
+    except TypeError as error:
+        raise unsorted(values, role, name) from error
+
+
 def cluster_codes(values: pd.Series, name: Hashable) -> IntArray:
     """Return each candidate's group number, independent of the row order."""
-    check_types(values, "groups", name)
-    refuse_missing(values, "groups", name)
-    try:
-        number, labels = pd.factorize(values)
-    except TypeError as error:
-        raise unsorted(values, "groups", name) from error
+    number, labels = factorized(values, "groups", name)
     order = np.argsort(label_hashes(pd.Index(labels, tupleize_cols=False)))
     return np.asarray(ranking.inverse(order)[number])
 
@@ -786,7 +788,7 @@ def with_levels(frame: pd.DataFrame, roles: Roles) -> pd.DataFrame:
     return frame
 
 
-def above_door(table: pd.DataFrame | xr.Dataset, data: Data) -> Data:
+def above_door(table: FrameOrDataset, data: Data) -> Data:
     """Return the table for type checkers as what the door makes of it: a table like the data."""
     return cast("Data", table)
 
@@ -824,7 +826,7 @@ def leave_table(
     keys: pd.DataFrame,
     columns: Sequence[str],
     measures: Sequence[Hashable],
-    attrs: Mapping[str, Any] | None,
+    attrs: Keywords | None,
 ) -> pd.DataFrame:
     """Return rows as a table with the columns in order, and the columns of ``by`` first.
 

@@ -21,7 +21,7 @@ from rankeval_pd.decisions import GROUP
 from rankeval_pd.doors import candidates, columns, item_tables
 from rankeval_pd.doors.candidates import Answer, GroupFrame, HeadFrame, Parts, RankingQuestion
 from rankeval_pd.doors.item_tables import ItemTable
-from rankeval_pd.errors import COMPUTE, check_known, details_wanted, held, listed
+from rankeval_pd.errors import COMPUTE, AnyFunction, check_known, details_wanted, held, listed
 from rankeval_pd.roles import (
     Roles,
     as_names,
@@ -53,6 +53,7 @@ from rankeval_pd.stats import (
 )
 from rankeval_pd.stats import items as resamples
 from rankeval_pd.stats.blocks import ItemStatistics, ItemTotals, RemoteItems
+from rankeval_pd.tables import Options
 
 # -------------------------------------------------------------------------------------------------
 # Lazy calls and trees
@@ -60,7 +61,7 @@ from rankeval_pd.stats.blocks import ItemStatistics, ItemTotals, RemoteItems
 _MERGED = 4  # answers merged at a time; a wider tree needs more memory
 
 
-def later(function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+def later(function: AnyFunction, *arguments: Any, **options: Any) -> Any:
     """Return a lazy call. Arguments can be lazy too, or lists of lazy objects; options cannot."""
     from dask.delayed import delayed
 
@@ -276,7 +277,7 @@ class Counts(NamedTuple):
         gold, roles = frame_column(rows, request.gold, "gold"), request.roles
         present = [int(gold.isin([value]).sum()) for value in columns.true_values(roles.positive)]
         missing, true = np.isnan(worse), truth == 1.0
-        sizes: dict[str, Any] = {"size": [], "positive": []}
+        sizes: Options = {"size": [], "positive": []}
         hashes, kinds = None, frozenset[type]()
         if roles.groups is not None:
             column = frame_column(rows, roles.groups, "groups")
@@ -746,7 +747,7 @@ class Blocks(NamedTuple):
     positions: list[Any]  #: slices, or lazy item numbers in the order of all labels
     n_items: int
 
-    def total(self, function: Callable[..., Any], **known: Any) -> Any:
+    def total(self, function: AnyFunction, **known: Any) -> Any:
         """Return the sum of a function of each block's statistics."""
         return folded([later(function, x, **known) for x in self.statistics], _plus).compute()
 
@@ -839,7 +840,7 @@ def _item_ranks(indexes: Sequence[pd.Index]) -> IntArray:
     return ranking.inverse(item_tables.item_order(indexes[0].append(list(indexes[1:]))))
 
 
-def _item_statistics(frame: pd.DataFrame, *, size: int, named: dict[str, Any]) -> ItemStatistics:
+def _item_statistics(frame: pd.DataFrame, *, size: int, named: Options) -> ItemStatistics:
     """Return checked statistics (system, item, statistic) for a partition."""
     refuse_changed(frame, size)
     table = item_tables.read_items(frame.reset_index(drop=True), Roles.of(named))

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from importlib import import_module
 from itertools import product
@@ -37,6 +37,7 @@ from rankeval_pd.doors.columns import (
 )
 from rankeval_pd.errors import (
     SHOWN,
+    AnyFunction,
     check_memory,
     details_wanted,
     held,
@@ -57,7 +58,7 @@ from rankeval_pd.roles import (
     variables_by_column,
 )
 from rankeval_pd.stats import BoolArray, IntArray
-from rankeval_pd.tables import as_list, as_rows, labels
+from rankeval_pd.tables import Keywords, Options, as_list, as_rows, labels
 
 # -------------------------------------------------------------------------------------------------
 # The door: what is asked, and of which kind of data
@@ -66,9 +67,9 @@ from rankeval_pd.tables import as_list, as_rows, labels
 class Question(NamedTuple):
     """Store what is asked of a Dataset."""
 
-    function: Callable[..., Any]  #: takes a DataFrame, and returns a table
+    function: AnyFunction  #: takes a DataFrame, and returns a table
     form: str  #: rankings, items or queries
-    options: dict[str, Any]  #: the arguments of the function, without the data
+    options: Options  #: the arguments of the function, without the data
     dim: Hashable  #: the dimension of the candidates or items
     layout: tuple[str, ...] = ()  #: the dimensions of the result after those of the batch
     scored: bool = True  #: whether the function needs scores
@@ -91,7 +92,7 @@ class Question(NamedTuple):
 
 
 def answer_dataset(
-    function: Callable[..., Any], able: Any, args: tuple[Any, ...], keywords: dict[str, Any]
+    function: AnyFunction, able: Any, args: tuple[Any, ...], keywords: Options
 ) -> Any:
     """Return what the function answers for the DataFrame that equals the data, its first argument.
 
@@ -133,7 +134,7 @@ def answer_dataset(
     return _answer_in_blocks(data, question, together=together)
 
 
-def _form(parameters: Mapping[str, Any], data: xr.Dataset, options: Mapping[str, Any]) -> str:
+def _form(parameters: Keywords, data: xr.Dataset, options: Keywords) -> str:
     """Return whether the data are rankings, items or queries."""
     of_metrics = any(isinstance(x, str) for x in as_list(options.get("n")))
     if "metrics" in parameters or ("undefined" in parameters and of_metrics):
@@ -360,9 +361,7 @@ def _flat(variable: xr.Variable, dims: Sequence[Hashable], shape: Sequence[int])
     return variable.set_dims(dict(zip(dims, shape, strict=True))).to_numpy().ravel()
 
 
-def frame_of(
-    data: Any, roles: Mapping[str, Any], form: str = "rankings"
-) -> tuple[pd.DataFrame, dict[str, Any]]:
+def frame_of(data: Any, roles: Keywords, form: str = "rankings") -> tuple[pd.DataFrame, Options]:
     """Return the DataFrame that a Dataset equals, and its roles; other data are returned as is."""
     if not isinstance(data, xr.Dataset):
         return data, dict(roles)
@@ -421,7 +420,7 @@ class _Axis(NamedTuple):
 
 
 def _answer(
-    data: xr.Dataset, question: Question, known: Mapping[str, Any] | None = None
+    data: xr.Dataset, question: Question, known: Keywords | None = None
 ) -> tuple[xr.Dataset, list[_Axis]]:
     """Return the answer for data in memory, and its dimensions.
 
@@ -480,7 +479,7 @@ def _group_columns(table: pd.DataFrame, reading: Reading) -> dict[Hashable, Hash
     return {d: columns[d] for d in [*reading.batch, *each]}
 
 
-def _axes(table: pd.DataFrame, reading: Reading, known: Mapping[str, Any]) -> list[_Axis]:
+def _axes(table: pd.DataFrame, reading: Reading, known: Keywords) -> list[_Axis]:
     """Return the dimensions of a table: those of the groups, and those of the layout."""
     axes, data, n = [], reading.data, reading.question.options.get("n")
 
@@ -648,9 +647,7 @@ def _coords_of_groups(
 # Tables of pairs of systems
 
 
-def _answer_pairs(
-    function: Callable[..., Any], data: xr.Dataset, options: dict[str, Any]
-) -> xr.Dataset:
+def _answer_pairs(function: AnyFunction, data: xr.Dataset, options: Options) -> xr.Dataset:
     """Return the answer for a table of pairs of systems."""
     other = options.get("other")
     if isinstance(other, xr.Dataset):  # the systems on other items
@@ -768,8 +765,8 @@ def _block(
     *,
     public: tuple[str, str],
     question: Question,
-    known: Mapping[str, Any],
-    choices: Mapping[str, Any],
+    known: Keywords,
+    choices: Keywords,
 ) -> xr.Dataset:
     """Return the answer for one block, without coordinates."""
     question = question._replace(function=getattr(import_module(public[0]), public[1]))

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
-from rankeval_pd.doors.columns import as_floats, group_numbers, unsorted, warn_of_identifiers
+from rankeval_pd.doors.columns import as_floats, factorized, group_numbers, warn_of_identifiers
 from rankeval_pd.errors import (
     check_choice,
     check_count,
@@ -29,12 +28,10 @@ from rankeval_pd.roles import (
     Roles,
     as_names,
     check_levels,
-    check_types,
     excluded_names,
     frame_column,
     refuse_dim,
     refuse_foreign,
-    refuse_missing,
 )
 from rankeval_pd.stats import (
     METRICS,
@@ -53,7 +50,16 @@ from rankeval_pd.stats import (
     scores_of,
 )
 from rankeval_pd.stats.queries import range_of
-from rankeval_pd.tables import apart, as_list, is_missing, only_or_all, taken_at
+from rankeval_pd.tables import (
+    FrameOrDataset,
+    Keywords,
+    Options,
+    apart,
+    as_list,
+    is_missing,
+    only_or_all,
+    taken_at,
+)
 
 # -------------------------------------------------------------------------------------------------
 # Find the columns for a metric, and the clusters, strata and seeds of test items.
@@ -305,7 +311,7 @@ COLUMNS = ("measure", "metric", "value", "n_positive", "n_retrieved", "n_judged"
 OPEN = ("tied", "value_low", "value_high", "judged", "undefined")  # only with details=True
 
 
-def each_metric(data: pd.DataFrame | xr.Dataset) -> list[tuple[str | None, Any]]:
+def each_metric(data: FrameOrDataset) -> list[tuple[str | None, Any]]:
     """Split a table of :func:`per_query` by metric, or return other data with None."""
     if isinstance(data, pd.DataFrame) and data.columns.names == ["metric", "system"]:
         return [(str(x), data[[x]]) for x in data.columns.unique(level=0)]
@@ -351,7 +357,7 @@ _CROSSED = [
 _NEEDED_BY = {"average": "strata", "seed_variance": "seeds"}
 
 
-def item_roles(keywords: Mapping[str, Any]) -> Roles:
+def item_roles(keywords: Keywords) -> Roles:
     """Return the roles, with ``dim="item"`` by default, and reject ranking roles."""
     roles = Roles.of({"dim": "item", **keywords})
     refuse_foreign(keywords, _OF_RANKINGS_ALONE, "rankings")
@@ -482,15 +488,9 @@ def item_order(labels: pd.Index) -> IntArray:
 
 def codes(values: pd.Series, role: str, name: Hashable) -> IntArray:
     """Return the group number of each item, with groups sorted by label."""
-    check_types(values, role, name)
-    refuse_missing(values, role, name)
-    plain = values
     if isinstance(values.dtype, pd.CategoricalDtype):
-        plain = values.astype(object)
-    try:
-        number, labels = pd.factorize(plain)
-    except TypeError as error:
-        raise unsorted(values, role, name) from error
+        values = values.astype(object)
+    number, labels = factorized(values, role, name)
     return np.asarray(ranking.inverse(item_order(pd.Index(labels)))[number])
 
 
@@ -675,7 +675,7 @@ def read_items(frame: pd.DataFrame, roles: Roles, *, first: bool = False) -> Ite
     return ItemTable(values, systems, metric, design, index, keys, members, of)
 
 
-def roles_of_systems(data: pd.DataFrame, roles: Mapping[str, Any]) -> dict[str, Any]:
+def roles_of_systems(data: pd.DataFrame, roles: Keywords) -> Options:
     """Return roles that list the systems, so that all steps use the same systems.
 
     The function warns once about columns that do not look like systems.
@@ -765,7 +765,7 @@ def _in_numbers(table: pd.DataFrame, more: Sequence[str]) -> pd.DataFrame:
 _MADE_BY = ("metric", "higher_is_better", "groups", "test", "event", "seed", "n_resamples")
 
 
-def made_by(pairs: pd.DataFrame) -> dict[str, Any]:
+def made_by(pairs: pd.DataFrame) -> Options:
     """Return attrs that describe the p-values in a table of pairs."""
     return {name: pairs.attrs[name] for name in _MADE_BY if name in pairs.attrs}
 
@@ -793,7 +793,7 @@ def as_frame(
     groups: list[Hashable],
     table: pd.DataFrame,
     columns: Sequence[str],
-    attrs: dict[str, Any],
+    attrs: Options,
 ) -> pd.DataFrame:
     """Return rows as a frame with the keys' dtypes."""
     keys: list[Hashable] = apart(groups, columns)

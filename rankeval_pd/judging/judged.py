@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple, Unpack
@@ -39,6 +39,7 @@ from rankeval_pd.stats.judged import (
     JudgedSample,
     Total,
 )
+from rankeval_pd.tables import Columns, Keywords, Options
 
 # ---- The sample of partly judged data, with probabilities
 
@@ -48,7 +49,7 @@ class Sample:
     """Store data with the gold label "judged and true", and who was judged."""
 
     data: pd.DataFrame
-    roles: dict[str, Any]
+    roles: Options
     gold: Hashable
     judged: BoolArray  #: (row)
     probability: FloatArray  #: (row): of being selected for judging
@@ -108,7 +109,7 @@ class Judgments:
 
 def read_sample(
     data: Any,
-    roles: Mapping[str, Any],
+    roles: Keywords,
     unjudged: str = "estimate",
     judged_with: Hashable = None,
     level: float = 0.95,
@@ -279,7 +280,7 @@ def judged_list_columns(
     n: IntArray,
     judgments: Judgments,
     quantity: str,
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return the columns (..., n) for the precision or recall of lists."""
     design, ranks, eligible = judgments.design, ranking.ranks, ranking.eligible
     lists = ranking.nbest(judgments.asked, judgments.ties)
@@ -326,9 +327,7 @@ def _stacked(sums: Sequence[FloatArray], ranks: IntArray) -> FloatArray:
     return np.reshape(sums, (*ranks.shape[:-1], *sums[0].shape))
 
 
-def region_columns(
-    of_a: Ranking, of_b: Ranking, judgments: Judgments, n: IntArray
-) -> dict[str, AnyArray]:
+def region_columns(of_a: Ranking, of_b: Ranking, judgments: Judgments, n: IntArray) -> Columns:
     """Return the columns (..., n) for the difference regions of two rankings."""
     design, sides = judgments.design, (of_a, of_b)
     exists = n <= of_a.here[..., np.newaxis]
@@ -634,9 +633,7 @@ def _rows_of_judged_lists(
     return doors.measure_rows(candidates, lists, judged_list_columns, **how), facts
 
 
-def _judged_lists(
-    data: Data, n: ListSizes, roles: Mapping[str, Any], able: Capabilities, *how: Any
-) -> Data:
+def _judged_lists(data: Data, n: ListSizes, roles: Keywords, able: Capabilities, *how: Any) -> Data:
     """Estimate the precision or recall of lists for every measure."""
     sample, quantity, sizes = read_sample(data, roles, *how), able.quantity, doors.check_n(n)
     question = partial(_rows_of_judged_lists, sample=sample, quantity=quantity, sizes=sizes)

@@ -37,7 +37,8 @@ from rankeval_pd.roles import (
     Roles,
     SetTest,
 )
-from rankeval_pd.stats import AnyArray, FloatArray, IntArray, Ranking, ranks
+from rankeval_pd.stats import FloatArray, IntArray, Ranking, ranks
+from rankeval_pd.tables import Columns
 
 # ---- Evaluate acceptance sets, defined by thresholds (Evert 2004, section 2)
 
@@ -136,7 +137,7 @@ def acceptance_precision(
 
 def _sets_at(
     ranking: Ranking, candidates: Candidates, *, n: IntArray | None, kind: IntervalKind
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return the columns of sets with at least the n-th score: (group, measure, n)."""
     lists = ranking.nbest(n)
     columns = _shares_of_sets(ranking, ranking.accepted(lists.threshold), kind)
@@ -172,16 +173,14 @@ def _sets_of_thresholds(
     return doors.rows_of(columns, candidates, "measure", measures, along)
 
 
-def _shares_of_sets(
-    ranking: Ranking, sets: stats.Accepted, kind: IntervalKind
-) -> dict[str, AnyArray]:
+def _shares_of_sets(ranking: Ranking, sets: stats.Accepted, kind: IntervalKind) -> Columns:
     """Return counts, proportions and confidence limits of acceptance sets."""
     every = np.ones(sets.size.shape, dtype=bool)
     total, positive = (np.broadcast_to(x[..., np.newaxis], every.shape) for x in ranking.size)
     tp, others = sets.tp, total - positive
     fp = sets.size - tp
     tn, either = others - fp, positive + fp
-    columns: dict[str, AnyArray] = {
+    columns: Columns = {
         "n_accepted": sets.size,
         "tp": tp,
         **rates_of(tp, sets.size, ranking.size, ranking.size),
@@ -404,7 +403,7 @@ def _paired_cuts(candidates: Candidates, pairs: list[doors.Pair], thresholds: An
 
 def _set_columns(
     candidates: Candidates, sides: IntArray, cuts: FloatArray, how: Comparison
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return the columns (group, pair, cut) for two sets, in the candidates with both scores."""
     of, gold = how.of, candidates.gold[:, np.newaxis]
     a, b = sides
@@ -450,7 +449,9 @@ def _set_columns(
         counts = (sets.tp_overlap, tp_only_a, tp_only_b), (sets.overlap, only_a, only_b)
         p_value = stats.one_or_two_sided(*stats.set_tails(*counts), how.alternative)
     else:
-        p_value = _paired_p(tp_only_a, tp_only_b, of_all, how.alternative)
+        greater = stats.paired_tails(tp_only_a, tp_only_b, of_all)
+        less = stats.paired_tails(tp_only_b, tp_only_a, of_all)
+        p_value = stats.one_or_two_sided(greater, less, how.alternative)
     return {
         "recall_a": recall[0],
         "recall_b": recall[1],
@@ -473,12 +474,6 @@ def _set_columns(
         "of_all": np.broadcast_to(of_all, exists.shape),
         "exists": exists,
     }
-
-
-def _paired_p(only_a: IntArray, only_b: IntArray, n: IntArray, alternative: str) -> FloatArray:
-    """Return the p-value of the unconditional test of two rates of the same n candidates."""
-    tails = stats.paired_tails(only_a, only_b, n), stats.paired_tails(only_b, only_a, n)
-    return stats.one_or_two_sided(*tails, alternative)
 
 
 def _unless_unequal(
@@ -626,11 +621,11 @@ def _chosen_thresholds(
     wanted: float,
     level: float,
     aim: str,
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return the chosen threshold and its set: (group, measure)."""
     shape, clusters = ranking.score.shape[:-1], candidates.clusters
     signs = np.broadcast_to(candidates.sign, shape)
-    columns: dict[str, AnyArray] = {name: np.full(shape, np.nan) for name in COLUMNS[1:]}
+    columns: Columns = {name: np.full(shape, np.nan) for name in COLUMNS[1:]}
     columns |= {name: np.zeros(shape, dtype=np.int64) for name in ("n_accepted", "tp")}
     columns["youden"] = np.full(shape, np.nan)
     reasons = []

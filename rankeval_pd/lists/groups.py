@@ -23,6 +23,7 @@ from rankeval_pd.stats import (
     total_spread,
     up_to_ranks,
 )
+from rankeval_pd.tables import Columns
 
 # ---- Compute intervals and tests for lists of clustered candidates
 
@@ -58,13 +59,13 @@ def in_rows(
     names: Iterable[str],
     compute: Callable[[tuple[int, ...], BoolArray], Mapping[str, Any]],
     counts: Iterable[str] = (),
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return columns computed for one ranking or pair at a time: (..., n).
 
     ``compute`` takes the position of the ranking or pair, and which of its lists exist. The columns
     of other lists are NaN, or 0 for ``counts``.
     """
-    columns: dict[str, AnyArray] = {name: np.full(exists.shape, np.nan) for name in names}
+    columns: Columns = {name: np.full(exists.shape, np.nan) for name in names}
     columns |= {name: np.zeros(exists.shape, dtype=np.int64) for name in counts}
     for row in np.ndindex(exists.shape[:-1]):
         there = exists[row]
@@ -303,9 +304,7 @@ def moved(gold: BoolArray, cluster: IntArray, whole: Whole | None) -> float:
     )
 
 
-def cluster_contrasts(
-    lists: doors.PairRanks, n: IntArray, *, alternative: str
-) -> dict[str, AnyArray]:
+def cluster_contrasts(lists: doors.PairRanks, n: IntArray, *, alternative: str) -> Columns:
     """Return the test columns and ``moved`` for all pairs."""
     return in_rows(
         lists.exists,
@@ -325,12 +324,12 @@ def of_rows(
     n: IntArray,
     exists: BoolArray,
     names: Sequence[str] = ("value",),
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return columns of the lists in each ranking, and ``n_groups``, the clusters in each list.
 
     ``compute`` takes the members, n in ascending order, and the position of the ranking.
     """
-    columns: dict[str, AnyArray] = {name: np.full(exists.shape, np.nan) for name in names}
+    columns: Columns = {name: np.full(exists.shape, np.nan) for name in names}
     columns["n_groups"] = np.zeros(exists.shape, dtype=np.int64)
     for row in np.ndindex(exists.shape[:-1]):
         there = exists[row]

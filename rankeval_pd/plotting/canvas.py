@@ -26,6 +26,7 @@ from rankeval_pd.plotting.look import (
     small,
     wide,
 )
+from rankeval_pd.tables import Attrs, Options
 from rankeval_pd.words.numbers import percent_of
 from rankeval_pd.words.vocabulary import INTERVALS, TARGETS, adjustment
 
@@ -147,7 +148,7 @@ class Canvas:
 
         bright, color = self.stands_out(name), self.color(name)
         dashes, width, layer = _DASHES[0], THIN, 1.8
-        look: dict[str, Any] = {"label": self.text(name)}
+        look: Options = {"label": self.text(name)}
         look |= {"solid_capstyle": "round", "solid_joinstyle": "round"}
         if bright:
             before = 0
@@ -375,7 +376,7 @@ def some(count: int, most: int) -> np.ndarray[Any, Any]:
     return np.unique(np.concatenate([even, head]).astype(int))
 
 
-def level_before(attrs: Mapping[Any, Any]) -> str:
+def level_before(attrs: Attrs) -> str:
     """Return the confidence level to write before a noun, such as "95% "; "" if unknown."""
     return "" if not attrs.get("level") else f"{percent_of(attrs['level'])} "
 
@@ -390,7 +391,7 @@ def interval_header(level: float | None) -> str:
     return "confidence interval" if not level else f"{percent_of(level)} interval"
 
 
-def interval_kind(attrs: Mapping[Any, Any], scope: str) -> str:
+def interval_kind(attrs: Attrs, scope: str) -> str:
     """Return a description, such as "95% Wilson confidence intervals, at each n"."""
     words = [level_before(attrs).rstrip()]
     for name in str(attrs.get("interval") or "").split(", "):
@@ -405,7 +406,7 @@ def interval_kind(attrs: Mapping[Any, Any], scope: str) -> str:
     return f"{' '.join(filter(None, words))}, {scope}"
 
 
-def pairs_kind(attrs: Mapping[Any, Any], count: int) -> str:
+def pairs_kind(attrs: Attrs, count: int) -> str:
     """Return the adjustment for pairwise tests: "for all 10 pairs" or "unadjusted"."""
     return adjustment(attrs) or "unadjusted" * (count > 1)
 
@@ -415,7 +416,7 @@ def pairs_kind(attrs: Mapping[Any, Any], count: int) -> str:
 
 def entries(panels: Iterable[Axes]) -> tuple[list[Any], list[str]]:
     """Return the legend entries for these axes, without duplicates."""
-    by_name: dict[str, Any] = {}
+    by_name: Options = {}
     for ax in panels:
         for handle, name in zip(*ax.get_legend_handles_labels(), strict=True):
             by_name.setdefault(name, handle)

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence, Sized
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from rankeval_pd.curves import areas
@@ -53,8 +52,9 @@ from rankeval_pd.plotting.panels import (
     table_of,
     tidy,
 )
-from rankeval_pd.stats import WRITTEN
+from rankeval_pd.stats import WRITTEN, AnyArray
 from rankeval_pd.systems import tests
+from rankeval_pd.tables import Attrs, Options
 from rankeval_pd.words.numbers import letter_sets, percent_of
 from rankeval_pd.words.vocabulary import alpha_of, called, first_of, noun_of
 
@@ -183,7 +183,7 @@ def _write_columns(
     if kept and kept[-1][1] is limits:
         kept.insert(1, kept.pop())
 
-    heading: dict[str, Any] = {"fontsize": head, "color": ink.note, "va": "bottom"}
+    heading: Options = {"fontsize": head, "color": ink.note, "va": "bottom"}
     heading |= {"xycoords": "axes fraction", "annotation_clip": False}
     cell = {"xycoords": BESIDE, "fontsize": size, "annotation_clip": True}
     at = 8.0
@@ -199,7 +199,7 @@ def _write_columns(
         write(ax, "n.s.", (1, 1), (at, 3), ha="left", **heading)
         # a bar for each letter, with dots if there are gaps between its rows
         base = blended_transform_factory(ax.transAxes, ax.transData)
-        bar: dict[str, Any] = {"clip_on": False, "color": ink.fg, "label": "_tied"}
+        bar: Options = {"clip_on": False, "color": ink.fg, "label": "_tied"}
         bar |= {"scalex": False, "scaley": False}
         gaps = False
         for lane, group in lanes:
@@ -399,7 +399,7 @@ def _rank_text(low: float, high: float) -> str:
     return f"{low:.0f}–{high:.0f}"
 
 
-def what_of(attrs: Mapping[Any, Any]) -> str:
+def what_of(attrs: Attrs) -> str:
     """Return the name of the ranking criterion."""
     name = called(attrs)[0]
     if attrs.get("n"):
@@ -407,7 +407,7 @@ def what_of(attrs: Mapping[Any, Any]) -> str:
     return name
 
 
-def score_of(attrs: Mapping[Any, Any]) -> str:
+def score_of(attrs: Attrs) -> str:
     """Return the name of the scores, which is the metric if the table contains it."""
     if "what" in attrs:  # tables of measures
         return str(attrs["what"])
@@ -417,7 +417,7 @@ def score_of(attrs: Mapping[Any, Any]) -> str:
     return str(WRITTEN.get(metric, metric))
 
 
-def gain_of(attrs: Mapping[Any, Any]) -> str:
+def gain_of(attrs: Attrs) -> str:
     """Return the unit of the gain, which is the metric if the table contains it."""
     return f"gain in {score_of(attrs)}"
 
@@ -438,7 +438,7 @@ def _with_samples(data: Data, *args: Any, **asked: Any) -> tuple[Any, Any]:
     whole=True,
     clusters=False,
 )
-def repetition(place: tuple[Any, Look], table: Any, samples: Any = None, /) -> npt.NDArray[Any]:
+def repetition(place: tuple[Any, Look], table: Any, samples: Any = None, /) -> AnyArray:
     """Draw the distribution of precision over samples, with one panel per measure.
 
     Parameters
@@ -522,9 +522,7 @@ def _tall(panel: Any) -> bool:
     return width > 200 and height > 110
 
 
-def _draw_samples(
-    canvas: Canvas, found: npt.NDArray[Any], row: pd.Series[Any], edges: Any
-) -> float:
+def _draw_samples(canvas: Canvas, found: AnyArray, row: pd.Series[Any], edges: Any) -> float:
     """Draw one measure's samples with two normal curves; return the largest height."""
     panel, measure, ink = canvas.ax, row["measure"], canvas.ink
     color = canvas.color(measure)

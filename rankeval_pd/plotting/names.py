@@ -13,6 +13,7 @@ from matplotlib.text import Text
 from matplotlib.transforms import Bbox, ScaledTranslation
 
 from rankeval_pd.plotting.look import LEAST, Ink, Named, cut_text, font, panel_size, wide
+from rankeval_pd.stats import AnyArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +26,7 @@ _APART = 0.01  # smallest difference between line ends, relative to the range
 _MARGIN = 14.0  # margin around a key in points
 
 
-def spread_apart(wanted: Any, least: float, low: float, high: float) -> np.ndarray[Any, Any]:
+def spread_apart(wanted: Any, least: float, low: float, high: float) -> AnyArray:
     """Return positions close to the desired positions, within limits and at least this far apart.
 
     The method is isotonic regression (pool adjacent violators) of the positions minus the space for
@@ -196,7 +197,7 @@ def corner(ax: Axes, across: float, upwards: float) -> str | None:
     return best if free or ax.figure.get_layout_engine() is None else None
 
 
-def occupied(ax: Axes) -> np.ndarray[Any, Any]:
+def occupied(ax: Axes) -> AnyArray:
     """Return the raster cells of the panel that contain data or text."""
     grid = np.zeros((_CELLS, _CELLS), dtype=bool)
     drawn = [

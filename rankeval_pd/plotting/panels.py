@@ -17,6 +17,7 @@ import xarray as xr
 
 from rankeval_pd.doors import frame_of, read_frame
 from rankeval_pd.errors import (
+    AnyFunction,
     argument_check,
     held,
     no_table,
@@ -48,7 +49,8 @@ from rankeval_pd.roles import (
     Target,
     measures_of,
 )
-from rankeval_pd.tables import listed_in, rows_in
+from rankeval_pd.stats import AnyArray
+from rankeval_pd.tables import Keywords, Options, listed_in, rows_in
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,7 +64,7 @@ _BAND_POINTS = 2000  # largest number of values of n in a band that is based on 
 _INNER = ("pair", "cut", "row")  # dimensions in results that are not groups
 
 
-def tidy(table: pd.DataFrame | xr.Dataset, needed: str, made_by: str) -> pd.DataFrame:
+def tidy(table: Drawable, needed: str, made_by: str) -> pd.DataFrame:
     """Return the table as a tidy DataFrame, with groups and batch dimensions first."""
     if isinstance(table, xr.Dataset):
         names, frame = needed.split(), rows_in(table)
@@ -85,7 +87,7 @@ def tidy(table: pd.DataFrame | xr.Dataset, needed: str, made_by: str) -> pd.Data
     return table
 
 
-def lacking_in(table: pd.DataFrame | xr.Dataset, needed: str) -> list[str]:
+def lacking_in(table: Drawable, needed: str) -> list[str]:
     """Return the columns that a table does not have."""
     names = {*(table.variables if isinstance(table, xr.Dataset) else table.columns)}
     return [*filterfalse(names.__contains__, needed.split())]
@@ -102,7 +104,7 @@ def groups_of(table: pd.DataFrame, needed: str) -> list[Any]:
     return []
 
 
-def table_of(table: pd.DataFrame | xr.Dataset, needed: str, made_by: str) -> pd.DataFrame:
+def table_of(table: Drawable, needed: str, made_by: str) -> pd.DataFrame:
     """Check the columns and return a tidy DataFrame with one group."""
     table = tidy(table, needed, made_by)
     groups = groups_of(table, needed)
@@ -149,7 +151,7 @@ def seen(sizes: Sequence[int]) -> list[int] | None:
     return sorted({int(n) + 1 for size in sizes for n in some(size, _POINTS)})
 
 
-def shown(table: pd.DataFrame | xr.Dataset) -> list[int]:
+def shown(table: Drawable) -> list[int]:
     """Return the list sizes in the table, or evenly spaced ones if there are many."""
     n = np.unique(np.asarray(table["n"]))
     return [int(x) for x in n[some(len(n), _BAND_POINTS)]]
@@ -188,7 +190,7 @@ _PANEL = (3.1, 2.5)  # size in inches
 _NAMES = ("measure", "measure_a", "measure_b")
 
 
-def looks(options: Mapping[str, Any]) -> tuple[Any, Look_of_look, dict[str, Any]]:
+def looks(options: Keywords) -> tuple[Any, Look_of_look, Options]:
     """Check the keywords shared by all plots, and return the other options, too."""
     rest = dict(options)
     shared = {name: rest.pop(name) for name in LOOK if name in rest}
@@ -221,7 +223,7 @@ def _columns(table: pd.DataFrame, names: list[Any]) -> pd.DataFrame:
     return table.take(cast("list[int]", places), axis=1)
 
 
-def given_axes(ax: Any) -> np.ndarray[Any, Any]:
+def given_axes(ax: Any) -> AnyArray:
     """Return the given Axes as an array."""
     from matplotlib.axes import Axes
 
@@ -235,9 +237,7 @@ def given_axes(ax: Any) -> np.ndarray[Any, Any]:
     return given
 
 
-def panels_of(
-    ax: Any, groups: Sequence[Any], keys: Sequence[Any], own: str
-) -> np.ndarray[Any, Any]:
+def panels_of(ax: Any, groups: Sequence[Any], keys: Sequence[Any], own: str) -> AnyArray:
     """Return the given Axes, or the Axes of a new figure; all scales except ``own`` are shared."""
     count = wide = len(keys)
     if count > MOST:
@@ -261,7 +261,7 @@ def panels_of(
     return fresh
 
 
-def given_panels(ax: Any, count: int, what: str) -> np.ndarray[Any, Any]:
+def given_panels(ax: Any, count: int, what: str) -> AnyArray:
     """Return the given Axes, one per panel."""
     given = given_axes(ax)
     if given.size != count:
@@ -269,14 +269,12 @@ def given_panels(ax: Any, count: int, what: str) -> np.ndarray[Any, Any]:
     return given
 
 
-def grid_of(
-    count: int, wide: int, size: tuple[float, float] | None, **shared: bool
-) -> np.ndarray[Any, Any]:
+def grid_of(count: int, wide: int, size: tuple[float, float] | None, **shared: bool) -> AnyArray:
     """Return this many Axes of a new figure."""
     import matplotlib.pyplot as plt
 
     rows = -(-count // wide)
-    look: dict[str, Any] = {"figsize": size, "layout": "constrained", **shared}
+    look: Options = {"figsize": size, "layout": "constrained", **shared}
     figure, fresh = plt.subplots(rows, wide, squeeze=False, **look)
     for spare in fresh.ravel()[count:]:
         figure.delaxes(spare)
@@ -424,13 +422,13 @@ class Plot:
 
     #: draws one group: takes the canvas, the group's table, and tables beside it; keyword-only
     #: arguments are options of the plot
-    draw: Callable[..., Any]
-    method: Callable[..., Any]
+    draw: AnyFunction
+    method: AnyFunction
     needed: str  #: the columns of the method's table
     #: makes the table and those beside it from data, if there are some; its keywords are options
-    tables: Callable[..., Any] | None = None
+    tables: AnyFunction | None = None
     highlights: bool = False  #: whether ``tables`` takes the highlighted names
-    also: Callable[..., Any] | None = None  #: a second method whose options ``tables`` takes
+    also: AnyFunction | None = None  #: a second method whose options ``tables`` takes
     prepared: Callable[[Any], pd.DataFrame] | None = None  #: changes the table before it is drawn
     made_by: str = ""  #: another function that makes the table
     #: whether ``draw`` makes its own panels, and takes the Axes and the look instead of a canvas
@@ -514,7 +512,7 @@ class Plot:
             )
         return not lacking
 
-    def of_table(self, table: Any, beside: Sequence[Any], options: Mapping[str, Any]) -> Any:
+    def of_table(self, table: Any, beside: Sequence[Any], options: Keywords) -> Any:
         """Draw a table of the method; refuse arguments that would make another table."""
         named = dict(zip(self.asked, [table, *beside], strict=False))
         given = {
@@ -532,9 +530,7 @@ class Plot:
         ax, look, options = looks(options)
         return self.panels([table, *beside], options, ax, look)
 
-    def parted(
-        self, data: Any, options: Mapping[str, Any]
-    ) -> tuple[Any, Look_of_look, dict[str, Any]]:
+    def parted(self, data: Any, options: Keywords) -> tuple[Any, Look_of_look, Options]:
         """Return the Axes and the look, and the options for data."""
         for name in {*self.beside} & {*options} - {*self.asked}:
             raise TypeError(
@@ -546,9 +542,7 @@ class Plot:
             asked["highlight"] = look.highlight
         return ax, replace(look, order=measures_of(data, asked)), asked
 
-    def panels(
-        self, tables: Sequence[Any], options: Mapping[str, Any], ax: Any, look: Look_of_look
-    ) -> Any:
+    def panels(self, tables: Sequence[Any], options: Keywords, ax: Any, look: Look_of_look) -> Any:
         """Draw tables in one panel per group."""
         table, *beside = tables
         if self.prepared is not None:
@@ -600,20 +594,20 @@ class Plot:
 
 
 def plot_of(
-    method: Callable[..., Any],
+    method: AnyFunction,
     needed: str,
     *,
     forms: Sequence[Form] = ("rankings",),
     clusters: bool = True,
     **more: Any,
-) -> Callable[[Callable[..., Any]], PublicPlot]:
+) -> Callable[[AnyFunction], PublicPlot]:
     """Make a function that draws one group on a canvas a public plot of a method.
 
     The plot takes the method's table, or the arguments of the method. Its signature and docstring
     join the options of the function with those of the method. ``more`` are fields of :class:`Plot`.
     """
 
-    def decorate(draw: Callable[..., Any]) -> PublicPlot:
+    def decorate(draw: AnyFunction) -> PublicPlot:
         plot = Plot(draw, method, needed, **more)
 
         @functools.wraps(draw)
@@ -648,7 +642,7 @@ def plot_of(
         drawn.__signature__ = signature  # type: ignore[attr-defined]
         drawn.__doc__, drawn.__annotations__ = plot.docstring(), {}
         check_data, check = argument_check(drawn, 1), argument_check(drawn, closed=True)
-        headings: dict[str, Any] = dict.fromkeys(forms, "Pictures")
+        headings: Options = dict.fromkeys(forms, "Pictures")
         drawn.capabilities = Capabilities(**headings, clusters=clusters)  # type: ignore[attr-defined]
         return cast(PublicPlot, drawn)
 
@@ -665,7 +659,7 @@ def size_of(data: Drawable) -> int:
     return len(data) if isinstance(data, pd.DataFrame) else max(data.sizes.values(), default=0)
 
 
-def seen_of(data: Drawable, n: Any, roles: Mapping[str, Any]) -> Any:
+def seen_of(data: Drawable, n: Any, roles: Keywords) -> Any:
     """Return the list sizes at which to compute a plot, by default all visible sizes."""
     if n is not None or size_of(data) <= LARGE:
         return n
@@ -678,6 +672,6 @@ def seen_of(data: Drawable, n: Any, roles: Mapping[str, Any]) -> Any:
     return seen(sizes[sizes > 0].tolist())
 
 
-def roles_in(asked: Mapping[str, Any]) -> dict[str, Any]:
+def roles_in(asked: Keywords) -> Options:
     """Return the column roles among the keywords for the computation."""
     return {name: given for name, given in asked.items() if name in MEANINGS}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from functools import partial
 from typing import Any, Unpack
 
@@ -54,6 +54,7 @@ from rankeval_pd.stats import Items, rejects
 from rankeval_pd.systems import studies
 from rankeval_pd.systems.studies import gain_threshold
 from rankeval_pd.systems.tests import paired_bootstrap
+from rankeval_pd.tables import Attrs, Options
 from rankeval_pd.words.numbers import percent_of
 
 # ---- Measures in plots that compare pairs of systems
@@ -255,7 +256,7 @@ def pairs(canvas: Canvas, table: pd.DataFrame) -> None:
         inset.minorticks_off()
         inset.set_xlim(0.0, high)
         words = _what(table.attrs).replace("difference in ", "difference,\n")
-        note: dict[str, Any] = {"fontsize": size, "color": ink.note}
+        note: Options = {"fontsize": size, "color": ink.note}
         corner = {"xycoords": "axes fraction", "va": "center"}
         write(inset, "gray: not distinguished", (0, 0), (0, -2.4 * size), **corner, **note)
         inset.set_title(words.replace("gain in ", "gain in\n"), loc="left", pad=4, **note)
@@ -268,12 +269,12 @@ def pairs(canvas: Canvas, table: pd.DataFrame) -> None:
         canvas.tell(f"The {left_out:,} systems that beat the fewest others are not shown.")
 
 
-def _are_proportions(attrs: Mapping[Any, Any]) -> bool:
+def _are_proportions(attrs: Attrs) -> bool:
     """Return whether the scores are the precision of measures."""
     return "what" in attrs and attrs.get("kind") is None
 
 
-def _what(attrs: Mapping[Any, Any]) -> str:
+def _what(attrs: Attrs) -> str:
     if "what" not in attrs:
         return forests.gain_of(attrs)
     return f"difference in {attrs['what']}" + " (points)" * _are_proportions(attrs)
@@ -904,7 +905,7 @@ def _name_farthest(canvas: Canvas, names: list[str], x: Any, y: Any) -> None:
     chosen = [k for sign in (1, -1) for k in order[np.sign(gap[order]) == sign][:_NAMED]]
     taken: list[Any] = []
     halo = withStroke(linewidth=2.5, foreground=canvas.ink.bg)  # names may cover dots
-    look: dict[str, Any] = {"color": canvas.ink.fg, "zorder": 5, "path_effects": [halo]}
+    look: Options = {"color": canvas.ink.fg, "zorder": 5, "path_effects": [halo]}
     for k in sorted(chosen, key=lambda k: -abs(gap[k])):
         text = cut_text(names[k], size, 0.35 * side)
         box = np.array([wide(text, size), 1.1 * size])

@@ -18,6 +18,7 @@ from rankeval_pd.doors import QueryOptions, grade_values
 from rankeval_pd.errors import checked_call, listed, shown, unknown_name, warn
 from rankeval_pd.roles import frame_column
 from rankeval_pd.stats import BoolArray, FloatArray, IntArray
+from rankeval_pd.tables import Options
 
 # ---- Read and check the lines of TREC files with pyarrow or pandas
 
@@ -107,7 +108,7 @@ def _line_words(line: bytes) -> list[bytes]:
     return line.split()
 
 
-def _by_arrow(content: bytes, kind: FileKind) -> dict[str, Any] | None:
+def _by_arrow(content: bytes, kind: FileKind) -> Options | None:
     """Read lines separated by single spaces or tabs, or return None."""
     between, other = b" ", b"\t"
     if b"\t" in content[: content.find(b"\n")]:
@@ -145,7 +146,7 @@ def _by_arrow(content: bytes, kind: FileKind) -> dict[str, Any] | None:
     return {**words, kind.number: table[kind.number].to_numpy()}
 
 
-def _by_pandas(content: bytes, kind: FileKind) -> dict[str, Any]:
+def _by_pandas(content: bytes, kind: FileKind) -> Options:
     """Read lines separated by any whitespace; ``usecols`` ignores extra words."""
     if not content.strip():
         none = pd.Series(dtype=str).array
@@ -166,7 +167,7 @@ def _by_pandas(content: bytes, kind: FileKind) -> dict[str, Any]:
     if table.isna().to_numpy().any():
         raise ValueError("a line has too few words")
     numbers = np.array([*map(_file_number, table[kind.number])])
-    by_name: dict[str, Any] = {str(name): table[name].array for name in table}
+    by_name: Options = {str(name): table[name].array for name in table}
     return {**by_name, kind.number: numbers}
 
 
@@ -410,7 +411,7 @@ def read_trec(
     size = pairs.query.size
     for rows, read in zip(pairs.places, lines, strict=True):
         _refuse_repeated_pairs(rows, size, read)
-    columns: dict[str, Any] = {
+    columns: Options = {
         "query": queries.names.take(order).take(pairs.query),
         "document": pairs.names.take(pairs.document),
     }
@@ -632,7 +633,7 @@ def write_trec(
                 "{}: the query {!r} and the document {!r} appear together more than once. Drop the"
                 " repeated rows.".format(path, *pairs.iloc[row])
             )
-    options: dict[str, Any] = {"sep": " ", "header": False, "index": False, "quoting": 3}
+    options: Options = {"sep": " ", "header": False, "index": False, "quoting": 3}
     for path, columns in files:
         path.parent.mkdir(parents=True, exist_ok=True)
         packed: Any = None

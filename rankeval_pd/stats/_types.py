@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -18,6 +18,13 @@ Advance = Callable[[int], object]  #: called with the number of finished steps
 
 silent_division = partial(np.errstate, divide="ignore", invalid="ignore")
 """A context in which 0/0 is NaN, and any other number / 0 infinite, without a warning."""
+
+
+def slices(rows: int, width: int, cells: int) -> Iterator[slice]:
+    """Yield slices of rows with at most so many cells, or of single rows with more cells."""
+    height = max(1, cells // max(1, width))
+    for start in range(0, rows, height):
+        yield slice(start, start + height)
 
 
 def unended(search: str, most: int) -> ArithmeticError:

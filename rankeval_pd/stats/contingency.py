@@ -167,7 +167,7 @@ def t_score(t: Cells) -> FloatArray:
 
 def z_score(t: Cells, *, yates: bool = False) -> FloatArray:
     """Return (O11 - E11) / sqrt(E11), with or without Yates's correction."""
-    return quotient(t.excess(yates=yates), root(product(product(t.r1, t.c1), t.total)))
+    return quotient(t.excess(yates=yates), root(product(t.r1, t.c1, t.total)))
 
 
 def _log(x: FloatArray, log: Measure = np.log) -> FloatArray:

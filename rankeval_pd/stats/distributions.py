@@ -338,7 +338,7 @@ def log_pmf(i: FloatArray, n: FloatArray, z: FloatArray) -> FloatArray:
 def tails_of_binomial(i: AnyArray, n: AnyArray, z: AnyArray | float) -> Tails:
     """Return the log upper tails of X ~ Binomial(n, z) at any integers i; z can be 0 or 1."""
     i, n, z = broadcast_floats(i, n, z)
-    lowest, highest = np.where(z == 1.0, n, 0.0), np.where(z == 0.0, 0.0, n)
+    lowest, highest = Infinite(z).support(n)
     inside = np.clip(i, lowest, highest)
     proper = (z > 0.0) & (z < 1.0)
     zs = np.where(proper, z, 0.5)

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rankeval_pd.stats import clusters as cluster_totals
 from rankeval_pd.stats import distributions
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, silent_division
+from rankeval_pd.stats._types import (
+    AnyArray,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    silent_division,
+    slices,
+)
 from rankeval_pd.stats.distributions import first_near
 from rankeval_pd.stats.proportions import INTERVALS, Limits, clopper_pearson, t_of, z_of
 
@@ -52,8 +60,7 @@ class JudgedSample(NamedTuple):
 
     def at(self, which: Any) -> JudgedSample:
         """Return the sample of some of the candidates, in this order."""
-        judged, true = self.judged[which], self.true[which]
-        return JudgedSample(judged, true, self.probability[which], self.stratum[which])
+        return JudgedSample(*map(itemgetter(which), self))
 
 
 class Design(NamedTuple):
@@ -284,9 +291,7 @@ class JudgedClusters(NamedTuple):
         low, high = np.empty((2, n.size))
         apart = apart_share(self.sample.judged, self.cluster)
         # blocks of lists whose cluster tables fit in memory
-        step = max(1, 2_000_000 // (int(self.cluster.max(initial=0)) + 1))
-        for start in range(0, n.size, step):
-            block = slice(start, start + step)
+        for block in slices(n.size, int(self.cluster.max(initial=0)) + 1, 2_000_000):
             size, own = n[block].size, share[block, np.newaxis]
             firsts, first = [], n[:0]
             for rank, listed in lists:

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray, silent_division
+from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray, silent_division, slices
+from rankeval_pd.stats.ranking import Keys
 
 # ---------------------------------------------------------------- Judged documents in the rankings
 #
@@ -161,7 +162,7 @@ def retrieve(
     return Retrieved(n_queries, of, grade[judged], size, rank, start, length, heads)
 
 
-def _descending32(score: FloatArray) -> np.ndarray[tuple[int, ...], np.dtype[np.uint64]]:
+def _descending32(score: FloatArray) -> Keys:
     """Return integers that decrease as the scores, converted to float32, increase.
 
     The bits of positive floats increase with the value, and the bits of negative floats decrease.
@@ -407,9 +408,8 @@ def _first_hit_mean(run: MetricRun, weights: FloatArray) -> FloatArray:
     # positions that the first positive can take; blocks of similar width share a table
     width = np.maximum(block.size - block.hits + 1, 1)
     order = np.argsort(width, kind="stable")
-    step = max(1, _CELLS_AT_ONCE // int(width.max(initial=1)))
-    for low in range(0, order.size, step):
-        rows = order[low : low + step]
+    for part in slices(order.size, int(width.max(initial=1)), _CELLS_AT_ONCE):
+        rows = order[part]
         place = np.arange(int(width[rows].max()))
         m, r = (x[rows, np.newaxis].astype(float) for x in (block.size, block.hits))
         # (block, position): P(positive here | none before) times P(none before)

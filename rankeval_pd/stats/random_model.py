@@ -10,7 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
-from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray, silent_division, unended
+from rankeval_pd.stats._types import (
+    Advance,
+    AnyArray,
+    FloatArray,
+    IntArray,
+    silent_division,
+    unended,
+)
 from rankeval_pd.stats.distributions import (
     MOST_PROBES,
     Finite,
@@ -368,7 +375,7 @@ def simultaneous_p_values(
     tp: FloatArray,
     n: FloatArray,
     population: Population,
-    advance: Callable[[int], object] = lambda _: None,
+    advance: Advance = lambda _: None,
 ) -> FloatArray:
     """Return, for each p, the probability that any list size has a p-value <= p.
 
@@ -419,7 +426,7 @@ def _reached_boundaries(
     tp: FloatArray,
     n: FloatArray,
     population: Population,
-    advance: Callable[[int], object],
+    advance: Advance,
     rows: IntArray,
 ) -> FloatArray:
     """Return the probability that any list size has a p-value as small as each of some."""
@@ -456,7 +463,7 @@ def envelope(
     alpha: float,
     n: FloatArray,
     population: Population,
-    step: Callable[[int], object] = lambda _: None,
+    step: Advance = lambda _: None,
 ) -> Envelope:
     """Return the envelope with equal local levels for distinct list sizes n in any order.
 
@@ -482,7 +489,7 @@ class _LevelTrial(NamedTuple):
 
 
 def _trial(
-    alpha: float, n: FloatArray, population: Population, step: Callable[[int], object], log_t: float
+    alpha: float, n: FloatArray, population: Population, step: Advance, log_t: float
 ) -> _LevelTrial:
     """Try a level."""
     counts = critical_counts(np.array([log_t]), n, population)

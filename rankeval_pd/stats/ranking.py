@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, slices
 
 # ------------------------------- Rankings, n-best lists and acceptance sets (Evert 2004, section 2)
 #
@@ -646,9 +646,7 @@ def words(keys: Keys, seed: int, start: int, stop: int) -> Keys:
     """Return words of 64 fair bits (key, word), the first resample of each in the lowest bit."""
     blocks = mix(np.arange(start // WORD, -(-stop // WORD), dtype=np.uint64))  # rounded up
     result = np.empty((keys.size, blocks.size), dtype=np.uint64)
-    width = max(1, _CACHED // max(1, blocks.size))
-    for begin in range(0, keys.size, width):
-        part = slice(begin, begin + width)
+    for part in slices(keys.size, blocks.size, _CACHED):
         result[part] = mix(_seeded(keys[part], seed, 0)[:, np.newaxis] + blocks)
     return result
 
@@ -667,9 +665,7 @@ def normals(keys: Keys, seed: int, start: int, stop: int) -> FloatArray:
     """Return one normal number per key and resample from an even ``start`` (Box and Muller)."""
     pairs = np.arange(start // 2, -(-stop // 2), dtype=np.uint64)
     values = np.empty((keys.size, 2 * pairs.size))
-    width = max(1, _CACHED // max(1, pairs.size))
-    for begin in range(0, keys.size, width):
-        part = slice(begin, begin + width)
+    for part in slices(keys.size, pairs.size, _CACHED):
         first, second = (
             mix(_seeded(keys[part], seed, stream)[:, np.newaxis] + mix(pairs)) >> np.uint64(11)
             for stream in (1, 2)

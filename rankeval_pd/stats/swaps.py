@@ -21,7 +21,14 @@ import numpy as np
 import scipy
 
 from rankeval_pd.stats import ranking
-from rankeval_pd.stats._types import Advance, BoolArray, FloatArray, IntArray, silent_division
+from rankeval_pd.stats._types import (
+    Advance,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    silent_division,
+    slices,
+)
 from rankeval_pd.stats.proportions import clopper_pearson
 from rankeval_pd.stats.ranking import (
     Bits,
@@ -132,13 +139,11 @@ class Swaps:
         at, column = np.concatenate(rows), np.concatenate(columns)
         needed = np.unique(column)
         # sparse (window and kind, candidate) times (candidate, draw), some candidates at a time
-        width = max(1, _BLOCK // (stop - start))
         matrix = scipy.sparse.csc_array(
             (signs[column], (at, np.searchsorted(needed, column))),
             shape=(2 * len(windows), needed.size),
         )
-        for first in range(0, needed.size, width):
-            part = slice(first, first + width)
+        for part in slices(needed.size, stop - start, _BLOCK):
             drawn = ranking.coins(self.draws_of[needed[part]], self.seed, start, stop)
             sums += np.asarray(matrix[:, part] @ drawn.astype(np.int32), dtype=np.int64)
         return sums.reshape(len(windows), 2, -1)

@@ -124,11 +124,10 @@ class TiedLists:
         return self.weights[0] - self.weights[1]
 
     @cached_property
-    def tp(self) -> tuple[FloatArray, FloatArray]:
+    def tp(self) -> list[FloatArray]:
         """The mean number of true positives in each list."""
         blocks = [x.block for x in self.lists]
-        a, b = (x.tp_above + f * x.tp for x, f in zip(blocks, self.shares, strict=True))
-        return a, b
+        return [x.tp_above + f * x.tp for x, f in zip(blocks, self.shares, strict=True)]
 
     @cached_property
     def only(self) -> FloatArray:
@@ -136,10 +135,9 @@ class TiedLists:
         return self.summed(np.maximum(self.differ, 0.0))
 
     @cached_property
-    def tp_only(self) -> tuple[FloatArray, FloatArray]:
+    def tp_only(self) -> list[FloatArray]:
         """The number of true positives in each difference region."""
-        a, b = (self.summed(np.maximum(x, 0.0), 1) for x in (self.differ, -self.differ))
-        return a, b
+        return [self.summed(np.maximum(x, 0.0), 1) for x in (self.differ, -self.differ)]
 
     @cached_property
     def edges(self) -> list[FloatArray]:
@@ -147,11 +145,10 @@ class TiedLists:
         total = np.array([self.gold.size])
         return [edge_precision(x.cumulated("expected"), self.n, total) for x in self.pair]
 
-    def effective(self) -> tuple[FloatArray, FloatArray]:
+    def effective(self) -> list[FloatArray]:
         """Return the effective number of whole candidates in each region (Kish 1965)."""
         of_each = (self.summed(np.maximum(x, 0.0) ** 2) for x in (self.differ, -self.differ))
-        a, b = (np.where(x > 0, self.only**2 / np.where(x > 0, x, 1.0), 0.0) for x in of_each)
-        return a, b
+        return [np.where(x > 0, self.only**2 / np.where(x > 0, x, 1.0), 0.0) for x in of_each]
 
     def p(self, alternative: str) -> FloatArray:
         """Return the p-values for the difference; 1 for equal lists.

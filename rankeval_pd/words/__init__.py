@@ -10,12 +10,11 @@ import xarray as xr
 
 from rankeval_pd.errors import check_attrs, check_flag, checked_call, no_table
 from rankeval_pd.tables import listed_in, rows_in
-from rankeval_pd.words.comparisons import comparison_sentences, range_sentences
 from rankeval_pd.words.methods import methods_section
 from rankeval_pd.words.numbers import agree, join
+from rankeval_pd.words.results import comparison_sentences, range_sentences, verdict_sentences
 from rankeval_pd.words.rows import row_sentences
-from rankeval_pd.words.verdicts import verdict_sentences
-from rankeval_pd.words.vocabulary import PAIRED, Attrs
+from rankeval_pd.words.vocabulary import PAIRED, Attrs, handled
 
 Writer = Callable[[pd.DataFrame, Attrs], Iterator[str]]
 Table = pd.DataFrame | xr.Dataset
@@ -148,15 +147,7 @@ def _caveats(attrs: Attrs) -> Iterator[str]:
     if attrs.get("depth_low", 0) < attrs.get("depth_high", 0):
         ends = " to ".join(f"{attrs[f'depth_{x}']:,}" for x in ("low", "high"))
         yield f"The longest lists in the runs contain {ends} documents."
-    if attrs.get("strata") is not None:
-        count = attrs.get("n_strata", "")
-        strata = f"{count} strata ({attrs['strata']})".lstrip()
-        text = f"The score is the {attrs['average']} average over {strata}."
-        if attrs.get("groups") is not None:
-            text += f" The items are clustered by {attrs['groups']}."
-        yield text
-    elif attrs.get("weight") is not None:
-        yield f"The items are clustered by {attrs['groups']}."
+    yield from handled(attrs, ("strata", "groups"))
     if attrs.get("seed_widening", 1.0) >= _LIMITING:
         yield (
             f"With {attrs['n_seeds']} training seeds, the intervals for gains are"

@@ -18,6 +18,7 @@ from rankeval_pd.words.vocabulary import (
     adjustment,
     alpha_of,
     called,
+    handled,
     intervals_of,
     known,
     level_of,
@@ -87,11 +88,4 @@ def _data(attrs: Attrs) -> Iterator[str]:
         yield f"The {called(attrs)[0]} is the {attrs['average']} average over {over}."
     if attrs.get("combine"):
         yield f"The groups of {listed_of(attrs, 'by')} are combined."
-    for role, texts in HANDLED.items():
-        value = attrs.get(role)
-        if value is None:
-            continue
-        if isinstance(texts, str):
-            yield texts.format(listed_of(attrs, role), **attrs)
-        elif value in texts:
-            yield texts[value]
+    yield from handled(attrs, HANDLED)

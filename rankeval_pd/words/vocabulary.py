@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import pandas as pd
 
 from rankeval_pd.stats import WRITTEN
-from rankeval_pd.tables import listed_in
+from rankeval_pd.tables import Attrs, listed_in
 from rankeval_pd.words.numbers import join, percent_of
-
-Attrs = Mapping[Any, Any]
 
 Row = dict[Any, Any]
 
@@ -187,6 +185,17 @@ def called(attrs: Attrs) -> tuple[str, bool]:
 def noun_of(attrs: Attrs) -> str:
     """Return what a record calls the things that are ranked: measure, system or run."""
     return str(attrs.get("noun", "measure"))
+
+
+def handled(attrs: Attrs, roles: Iterable[str]) -> Iterator[str]:
+    """Write a sentence for each of these roles in a record."""
+    for role in roles:
+        value, texts = attrs.get(role), HANDLED[role]
+        if isinstance(texts, dict):
+            if value in texts:
+                yield texts[value]
+        elif value is not None:
+            yield texts.format(listed_of(attrs, role), **attrs)
 
 
 def listed_of(attrs: Attrs, role: str) -> str:

@@ -523,7 +523,7 @@ SEEDED = {
      " words_by_hand lists/comparison lists/ranges lists/regions"): [
         ("sets.threshold[promise.chosen] * signs[row]", "sets.threshold[promise.chosen]"),
         ("tp_only_a / only_a - tp_only_b / only_b", "share_a - share_b"),
-        ("stats.paired_tails(only_b, only_a, n)", "1.0"),
+        ("stats.paired_tails(tp_only_b, tp_only_a, of_all)", "1.0"),
         ("recall = r.tp_a / positive, r.tp_b", "recall = r.tp_b / positive, r.tp_a"),
         ("np.where(unequal, np.nan, towards)", "towards"),
     ],
@@ -859,7 +859,7 @@ SEEDED = {
         ("n_missing\": n_groups - of_groups.n_queries", "n_missing\": n_groups"),
         ("np.where(last >= first, row, -1)", "self.row"),
     ],
-    ("words/comparisons.py", "words_by_hand words words_read"): [
+    ("words/results.py", "words_by_hand words words_read paper_tables"): [
         ("rejects(row[p], alpha_of(attrs))", "(row[p] < alpha_of(attrs))"),
         ("not turned) != is_lower_better(attrs)", "not turned)"),
         ("\"greater\": [ends[0], math.inf]", "\"greater\": [-math.inf, ends[1]]"),
@@ -870,6 +870,15 @@ SEEDED = {
         ("if sure and ends[0] <= 0.0 <= ends[1]", "if sure and ends[0] < 0.0 < ends[1]"),
         ("frame = frame[frame[p].notna()]", "frame = frame.copy()"),
         ("if len(frame) <= MOST:", "if len(frame) < MOST:"),
+        ("ascending=lower, kind", "ascending=not lower, kind"),
+        ("if rejects(p, alpha_of(attrs)):", "if p < alpha_of(attrs):"),
+        ("if gap < 0.0:", "if gap > 0.0:"),
+        ("[(gap > 0.0) != lower]", "[gap > 0.0]"),
+        ("alike & ~untested, \"or\"", "alike, \"or\""),
+        ("~shares.any(axis=1)", "~shares.all(axis=1)"),
+        ("part.loc[~part[\"better_than_chance\"]", "part.loc[part[\"better_than_chance\"]"),
+        ("cut = part[part[\"tied\"] > 0]", "cut = part[part[\"tied\"] > 1]"),
+        ("if p and others[\"difference\"]", "if others[\"difference\"]"),
     ],
     ("words/numbers.py", "words_by_hand words"): [
         ("    if p < 0.001:", "    if p < 0.01:"),
@@ -885,17 +894,6 @@ SEEDED = {
         ("frame[frame[\"n_pairs\"] > 0]", "frame[frame[\"n_pairs\"] >= 0]"),
         ("frame[\"p_value\"].count() > 1", "frame[\"p_value\"].count() > 0"),
         ("replace(\"%\", \" points\")", "replace(\"%\", \"%\")"),
-    ],
-    ("words/verdicts.py", "words_by_hand words words_read paper_tables"): [
-        ("ascending=lower, kind", "ascending=not lower, kind"),
-        ("if rejects(p, alpha_of(attrs)):", "if p < alpha_of(attrs):"),
-        ("if gap < 0.0:", "if gap > 0.0:"),
-        ("[(gap > 0.0) != lower]", "[gap > 0.0]"),
-        ("alike & ~untested, \"or\"", "alike, \"or\""),
-        ("~shares.any(axis=1)", "~shares.all(axis=1)"),
-        ("part.loc[~part[\"better_than_chance\"]", "part.loc[part[\"better_than_chance\"]"),
-        ("cut = part[part[\"tied\"] > 0]", "cut = part[part[\"tied\"] > 1]"),
-        ("if p and others[\"difference\"]", "if others[\"difference\"]"),
     ],
     ("words/vocabulary.py", "words_by_hand words"): [
         ("1.0 / (float(draws) + 1.0)", "1.0 / float(draws)"),
