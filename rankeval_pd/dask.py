@@ -96,8 +96,8 @@ class DaskAccessor:
         >>> head = dd.from_pandas(df, npartitions=4).rankeval.head(100)
         >>> head.nbest_precision(100)
           measure    n  tp  precision    ci_low   ci_high      lift  tied
-        0    good  100  49       0.49  0.388644  0.591964  5.505618     0
-        1    fair  100  32       0.32  0.230220  0.420767  3.595506     0
+        0    good  100  49       0.49  0.375322  0.605455  5.505618     0
+        1    fair  100  32       0.32  0.228834  0.422514  3.595506     0
         """
         n_max = check_count("n_max", n_max)
         with _files_named():

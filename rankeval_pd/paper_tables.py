@@ -105,13 +105,13 @@ def paper_table(
     >>> rankeval_pd.paper_table(table)
                           n = 50              n = 100
     measure
-    good     64.0 [47.2, 78.6] a  49.0 [37.5, 60.6] a
-    fair     40.0 [24.8, 56.8] b  32.0 [21.9, 43.5] b
+    good     64.0 [45.8, 79.7] a  49.0 [36.0, 62.1] a
+    fair     40.0 [24.5, 57.1] b  32.0 [21.7, 43.7] b
     >>> print(rankeval_pd.paper_table(table, "markdown", caption=""))
     | measure | n = 50 | n = 100 |
     | --- | ---: | ---: |
-    | good | **64.0 \[47.2, 78.6\]**<sup>a</sup> | **49.0 \[37.5, 60.6\]**<sup>a</sup> |
-    | fair | 40.0 \[24.8, 56.8\]<sup>b</sup> | 32.0 \[21.9, 43.5\]<sup>b</sup> |
+    | good | **64.0 \[45.8, 79.7\]**<sup>a</sup> | **49.0 \[36.0, 62.1\]**<sup>a</sup> |
+    | fair | 40.0 \[24.5, 57.1\]<sup>b</sup> | 32.0 \[21.7, 43.7\]<sup>b</sup> |
     """
     check_flag("percent", percent, none=True)
     check_flag("stars", stars)

@@ -614,7 +614,7 @@ def _row(row: Row, units: Mapping[Any, Unit], sentence: str, attrs: Attrs) -> st
     texts |= {"noun": called(attrs)[0], "level": level_of(attrs), "side": side}
     end = " The list ends inside a tie." * bool(row.get("tied"))
     if row.get("threshold_high") == math.inf:
-        end = " With so few, it tends to be too low: report the threshold from all pairs."
+        end = " With so few gains, this quantile tends to be too low: report the other threshold."
     if "n_accepted" in row and texts.get("threshold") == _NONE:
         return f"No threshold for {row['measure']} reaches the requested value."
     if sentence:
@@ -720,12 +720,12 @@ def in_words(table: pd.DataFrame | xr.Dataset, *, methods: bool = False) -> str:
     >>> import rankeval_pd
     >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
     >>> print(rankeval_pd.in_words(df.rankeval.summary(100)))
-    good has the highest precision at n = 100 (49.0%, simultaneous 95% interval 37.5% to
-    60.6%). It is significantly better than fair.
+    good has the highest precision at n = 100 (49.0%, simultaneous 95% interval 36.0% to
+    62.1%). It is significantly better than fair.
     >>> compared = df.rankeval.compare("good", "fair", 100)
     >>> print(rankeval_pd.in_words(compared))
     At n = 100, the precision is 17.0 points higher for good than for fair (95% interval 6.6 to
-    26.8 points; p = 0.002). The difference is significant at the 5% level.
+    27.4 points; p = 0.002). The difference is significant at the 5% level.
     >>> print(rankeval_pd.in_words(compared, methods=True))
     The table was made with `compare` of rankeval_pd 0.1.0 at n = 100. Differences were tested
     with Fisher's exact test. The tests were two-sided and unadjusted, with a significance level

@@ -232,7 +232,9 @@ def test_tests_of_areas_have_the_power_of_their_peers():
 def test_bands_of_curves_and_tests_at_a_threshold_keep_their_promise():
     for name, column in (("curve_bands", "band"), ("thresholds", "coverage")):
         found = table(name)
-        assert (found["samples"] >= 1_990).all()  # a few samples have no place for a band
+        # a few samples have no place for a band; those of precision and recall are slow
+        slow = found.get("curve", name) == "precision_recall"
+        assert (found["samples"] >= np.where(slow, 397, 1_990)).all()
         assert (found[column] >= 0.93).all()
     size = found.dropna(subset="size")
     assert (size["size"] <= 0.06).all()
@@ -250,3 +252,14 @@ def test_sets_of_equal_precision_are_seldom_found_to_differ():
     assert found.dropna(subset="size")["plain"].max() > 0.5
     large = found[(found["only_a"] >= 20) & (found["only_b"] >= 20)].dropna(subset="power")
     assert (large["power"] >= large["plain"] - 0.05).all()
+
+
+def test_intervals_of_scores_hold_or_warn_and_are_not_much_too_wide():
+    found = table("scores")
+    strata = found["setting"] == "right or wrong, strata of 5, 12, 3"  # a stratum of three items
+    known = found["setting"].isin({"P@10", "AP", "RR", "high nDCG", "rare .9"})
+    assert (found.loc[known, "covers"] >= 0.95).all()
+    misses = found[(found["covers"] < 0.93) & ~strata]
+    assert (misses["warned"] >= 0.9).all()
+    assert (found.loc[strata, "covers"] >= 0.88).all()
+    assert (found["wide"] <= 1.5).all()

@@ -74,8 +74,9 @@ def area(
         areas near 1 and for small classes. For two-valued scores, "newcombe" is Miettinen and
         Nurminen's interval for the difference between two proportions. "delong" is area ± z se, as
         in pROC, and NaN if the standard error is 0. Average precision has its own interval, with
-        Student's t on the logit scale: the outer limits of an interval around the average precision
-        and of one around a version in which no positive contributes to its own precision.
+        Student's t on the logit scale between the least possible value (all negatives first) and 1.
+        Its lower limit also allows for a version in which no positive contributes to its own
+        precision.
     average
         Whether to average over all groups of ``by`` (Dataset: all batch dimensions), which are then
         the sample. "macro" is the mean of the groups' areas. "micro" is the mean over all pairs of
@@ -110,8 +111,9 @@ def area(
     The interval is for the area in the population from which the candidates were sampled. In
     simulations, the coverage of 95% "newcombe" intervals was 0.939 or more if each class had at
     least 5 candidates, but only 0.833 or 0.86 if a class had 2 or 3, and that of DeLong's intervals
-    was between 0.209 and 0.953. The coverage for average precision was 0.938 or more with 2 to
-    1,000 true positives at prevalences of 0.01 to 0.5. Cost: O(N log N).
+    was between 0.209 and 0.953. The coverage for average precision was 0.95 or more with 2 to
+    1,000 true positives at prevalences of 0.01 to 0.99, but only 0.903 if positives were the
+    majority and negatives varied twice as much. Cost: O(N log N).
 
     References
     ----------
@@ -127,7 +129,7 @@ def area(
     0    good  0.89424  0.815954  0.939748     0.5
     >>> df.rankeval.area("ap", measures="good")
       measure      area    ci_low   ci_high   chance
-    0    good  0.551516  0.374956  0.704546  0.12245
+    0    good  0.551516  0.350536  0.706408  0.12245
     """
     interval = _interval_kind(kind, ci)
     level = check_share("level", level)
@@ -280,7 +282,7 @@ def _columns_of_precision(
     found: early.Influence | early.OutlinePrecision, spread: early.AreaSpread, level: float
 ) -> dict[str, AnyArray]:
     """Return the columns of average precisions."""
-    low, high = early.ap_limits(*early.precision_terms(found, spread), level)
+    low, high = early.ap_limits(*early.precision_terms(found, spread), level=level)
     values = found.value, found.chance, low, high, spread.error, np.nan * found.value
     return dict(zip(AREA_COLUMNS[1:], values, strict=True)) | spread.counted
 

@@ -134,7 +134,7 @@ def bedroc(
     compare only values for the same candidates. The limits are the outer limits of two intervals
     with Student's t: one for the ranking itself, and one with a positive and a negative added at
     each end. Each uses the logit or the arcsine scale, whichever limit is closer. In simulations,
-    the coverage of 95% intervals was at least 0.953. The cost is O(N log N).
+    the coverage of 95% intervals was at least 0.954. The cost is O(N log N).
 
     References
     ----------
@@ -147,8 +147,8 @@ def bedroc(
     >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
     >>> df.rankeval.bedroc()
       measure     value    ci_low   ci_high    chance
-    0    good  0.637122  0.534952  0.722995  0.107053
-    1    fair  0.423112  0.325473  0.529992  0.107053
+    0    good  0.637122  0.536838  0.722995  0.107053
+    1    fair  0.423112  0.325473  0.529158  0.107053
     """
     alpha = check_number("alpha", alpha)
     if alpha <= 0.0:
@@ -214,7 +214,7 @@ def partial_area(
     >>> df.rankeval.partial_area(fpr=0.1)
       measure      area    ci_low   ci_high  chance
     0    good  0.722201  0.669770  0.773332     0.5
-    1    fair  0.617073  0.575875  0.667297     0.5
+    1    fair  0.617073  0.575875  0.665074     0.5
     """
     fpr, level = check_share("fpr", fpr, one=True), check_share("level", level)
     question = partial(area_rows, kernel=partial(partial_columns, fpr=fpr, level=level))

@@ -128,8 +128,8 @@ def _heights_of_one(ranking: Ranking, n: IntArray, listed: BoolArray, curve: Cur
     """Return the limits for one ranking: (2, n)."""
     space, pointwise = curve.space, curve.interval == "pointwise"
     result = np.full((2, n.size), np.nan)
-    lists, at, each = lists_of(ranking, n[listed], curve.ties), np.flatnonzero(listed), curve.level
-    every = lists
+    lists = every = lists_of(ranking, n[listed], curve.ties)
+    at, each = np.flatnonzero(listed), curve.level
     if not pointwise:
         inside = bands.covered(space, lists)
         if not inside.any():
@@ -395,9 +395,10 @@ def roc(
     Notes
     -----
     The limits are Clopper–Pearson limits for an effective number of candidates that matches the
-    variance of the curve, including the variance of the threshold. A simultaneous band is
+    variance of the curve, including the variance of the threshold. Limits for precision combine
+    order statistics of the true positives with limits of a count. A simultaneous band is
     calibrated to the largest deviation over all points. In simulations, 95% bands covered the whole
-    curve in at least 0.945 of samples (``tests/simulations/curve_bands.csv``). The cost is
+    curve in at least 0.956 of samples (``tests/simulations/curve_bands.csv``). The cost is
     O(N log N), plus two microseconds per interval.
 
     References

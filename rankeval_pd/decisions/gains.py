@@ -191,7 +191,7 @@ def ranks_of(
     refuse_crossed(items, "system_ranks")
     systems, pairs = np.arange(items.n_systems), np.stack(stats.all_pairs(items.n_systems), axis=1)
     draws = draws_of(items, pairs, options, step)
-    found = stats.scores_with_limits(draws)
+    found = stats.scores_with_limits(draws, test)
     tested = dict.fromkeys([*_OF_PAIRS, "n_resamples", "undecided"], np.zeros(0))
     if len(pairs) and test == "t":
         tested = pairs_tested_once(stats.t_tests, items, pairs, options, step)

@@ -354,7 +354,7 @@ OF_CLUSTERS = Interval(_cluster_range, ("difference", "error", "freedom", "reach
 
 
 def _of_paired(*columns: AnyArray, level: float) -> Limits:
-    """Return Tango's limits; NaN without candidates."""
+    """Return limits that agree with the unconditional test; NaN without candidates."""
     only_a, only_b, n = columns
     low, high = stats.paired_limits(only_a, only_b, np.maximum(n, 1), level)
     return np.where(n > 0, low, np.nan), np.where(n > 0, high, np.nan)

@@ -193,9 +193,8 @@ class ListPair(NamedTuple):
     @property
     def size(self) -> stats.Size:
         """Return N and N+, also if the data is a head."""
-        if self.whole is not None:
-            return stats.Size(np.array(self.whole.total), np.array(self.whole.positive))
-        return stats.Size(np.array(self.gold.size), np.array(self.gold.sum()))
+        whole = self.whole or stats.Size(np.array(self.gold.size), np.array(self.gold.sum()))
+        return stats.Size(np.array(whole.total), np.array(whole.positive))
 
 
 def difference(pair: ListPair, n: IntArray) -> Difference:

@@ -10,7 +10,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from rankeval_pd import decisions, doors, errors, stats
-from rankeval_pd.curves.area_differences import tests_of_pair
+from rankeval_pd.curves.area_differences import compared_pair
 from rankeval_pd.curves.areas import spread_of
 from rankeval_pd.decisions import UNCUT, RankOptions
 from rankeval_pd.doors import Answer, Candidates, Data
@@ -124,15 +124,16 @@ def list_columns(task: RankingTask, lists: NBest) -> dict[str, AnyArray]:
         "tied": lists.tied,
         "exists": exists,
     }
-    tp, n = np.where(exists, lists.tp, 0), np.where(exists, task.sizes, 1)
     kind = IntervalKind.of(
         "clopper-pearson", task.how.level, target="nbest", clustered=clusters is not None
     )
-    columns |= limits_of_lists(ranking, task.candidates, task.sizes, task.ties, kind, task.levels)
+    columns |= limits_of_lists(
+        ranking, task.candidates, lists, task.sizes, task.ties, kind, task.levels
+    )
     if clusters is not None:
         more, fewer = groups.random_tails(ranking, clusters, task.sizes, exists)
     else:
-        counts, size = tp.astype(float), n.astype(float)
+        counts, size = np.where(exists, lists.tp, 0.0), np.where(exists, task.sizes, 1.0)
         total = np.maximum(ranking.size.total, 1).astype(float)[..., np.newaxis]
         positive = ranking.size.positive.astype(float)[..., np.newaxis]
         tails = stats.tails
@@ -285,7 +286,7 @@ def area_tests(task: RankingTask) -> tuple[dict[str, AnyArray], dict[str, FloatA
         above = value > areas.chance
         by = spread_of(placed, clusters, warned=False, alone=True)
     for ending, level in task.levels.items():
-        columns[f"ci_low{ending}"], columns[f"ci_high{ending}"] = limits(level)
+        columns[f"ci_low{ending}"], columns[f"ci_high{ending}"] = limits(level=level)
     tests = ranks.of_influences(
         value,
         influence,
@@ -317,7 +318,7 @@ def _test_as_compared(tests: dict[str, FloatArray], task: RankingTask) -> None:
     apart = (present != present[:, :1]).any(axis=(1, 2))[:, np.newaxis] | np.isinf(error)
     for pair in np.flatnonzero(apart.any(axis=0)).tolist():
         some, sides = apart[:, pair], (measures[a[pair]], measures[b[pair]])
-        rows, here = tests_of_pair(task.candidates, *sides, kind, level), (some, pair, 0)
+        rows, here = compared_pair(task.candidates, *sides, kind, level), (some, pair, 0)
         rows["error"] = np.where(np.isinf(error[:, pair]), np.inf, rows["se"])
         for name in ("difference", "error", "freedom", "p_value"):
             tests[name][here] = rows[name][some]
@@ -364,7 +365,7 @@ def measure_ranks(
         Adjustment for testing all pairs. For lists, "max-t" uses random swaps as in
         ``compare(adjust="max-t")``, but not with ``ties="expected"``. For areas, "max-t" uses the
         joint t distribution of all differences. The other methods adjust the p-values from
-        individual tests.
+        individual tests, and decide as :func:`compare` and :func:`compare_area` do.
     adjust_over
         Tests that form a family: the pairs at each n, or the pairs at all n. Each group in ``by``
         is always a separate family.
@@ -410,8 +411,8 @@ def measure_ranks(
     >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
     >>> df.rankeval.measure_ranks(100)
       measure    n  value    ci_low   ci_high  rank_low  rank_high letters
-    0    good  100   0.49  0.375184  0.605582         1          1       a
-    1    fair  100   0.32  0.218978  0.434852         2          2       b
+    0    good  100   0.49  0.360304  0.620673         1          1       a
+    1    fair  100   0.32  0.217449  0.436831         2          2       b
     """
     how = rank_options(n, kind, adjust, n_resamples, level, over=adjust_over)
     return ranked(data, how, RANKED, roles)

@@ -140,7 +140,7 @@ def nbest_precision(
     >>> df = pd.DataFrame({"G2": [9.1, 7.4, 3.3, 0.2], "gold": [True, False, True, False]})
     >>> df.rankeval.nbest_precision([1, 2])
       measure  n  tp  precision    ci_low   ci_high  lift  tied
-    0      G2  1   1        1.0  0.025000  1.000000   2.0     0
+    0      G2  1   1        1.0  0.022278  1.000000   2.0     0
     1      G2  2   1        0.5  0.012579  0.987421   1.0     0
     """
     chosen = Roles.of(roles)
@@ -217,12 +217,13 @@ def _nbest_columns(
     if pooled:  # averages use no intervals of individual lists, but N and N+ of each pool
         return {**columns, "total": pool.total, "drawn": pool.positive, "positive": size.positive}
     levels = {"": kind.level, "_best": stats.level_of_each(kind.level, candidates.n_measures)}
-    return columns | limits_of_lists(ranking, candidates, n, ties, kind, levels)
+    return columns | limits_of_lists(ranking, candidates, lists, n, ties, kind, levels)
 
 
 def limits_of_lists(
     ranking: Ranking,
     candidates: Candidates,
+    lists: stats.NBest,
     n: IntArray,
     ties: str,
     kind: IntervalKind,
@@ -232,17 +233,16 @@ def limits_of_lists(
 
     With clusters, ``n_groups`` counts the groups in each list.
     """
-    lists, size, columns = ranking.nbest(n, ties), ranking.size, {}
+    columns: dict[str, AnyArray] = {}
     sizes, exists = np.broadcast_to(n, lists.tp.shape), lists.exists
-    rates, (total, positive) = rates_of(lists.tp, n, size, size), (x[..., np.newaxis] for x in size)
-    distinct = [*dict.fromkeys(levels.values())]
+    distinct: list[Any] = [*dict.fromkeys(levels.values())]
     weight: dict[Any, Any] = dict.fromkeys(distinct, 1.0)
     if candidates.clusters is not None:
         weigh = partial(list_weights, target=kind.target, levels=distinct)
         weight = of_rows(weigh, ranking, candidates.clusters, n, exists, distinct)
         columns["n_groups"] = weight["n_groups"]
     elif kind.target == "nbest":
-        variance = stats.nbest_spread(ranking.cumulated(ties), n, size.total)
+        variance = stats.nbest_spread(ranking.cumulated(ties), n, ranking.size.total)
         weight = dict.fromkeys(distinct, variance.effective(sizes) / sizes)
     limits = {}
     for level in distinct:
@@ -252,8 +252,10 @@ def limits_of_lists(
             design: Any = 1.0
             if candidates.clusters is not None:
                 design = weights
-            most = own.limits(positive * design, total * design)[1]
-            high = stats.at_least(high, rates["lift"] * most, rates["recall"])
+            whole = [x[..., np.newaxis] * design for x in ranking.size]
+            with silent_division():
+                held = lists.tp / ranking.size.positive[..., np.newaxis]
+            high = stats.allow_for_positives(high, lists.tp / n, held, whole, own.limits)
         limits[level] = low, high
     for ending, level in levels.items():
         columns[f"ci_low{ending}"], columns[f"ci_high{ending}"] = limits[level]
@@ -608,12 +610,12 @@ def _precision_limits(
     )
     within = 1.0 - 2.0 * float(special.ndtr(-bands.critical_value(largest, level)))
     size = spread.effective(rising)
-    exact = partial(INTERVALS["clopper-pearson"], level=within)
+    exact = partial(stats.clopper_pearson, level=within)
     low, high = exact(size * share, size)
-    positive = ranking.size.positive[row]
+    whole = [np.array([x]) for x in (total, ranking.size.positive[row])]
     with silent_division():
-        most = share * total / positive * exact(positive, total)[1]
-        high = stats.at_least(high, most, tp[rising] / positive)
+        held = tp[rising] / whole[1]
+    high = stats.allow_for_positives(high, share, held, whole, exact)
     return {"band_low": low[back], "band_high": high[back]}
 
 

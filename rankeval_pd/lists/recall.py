@@ -21,7 +21,7 @@ from rankeval_pd.stats import (
     AnyArray,
     IntArray,
     Ranking,
-    at_least,
+    allow_for_positives,
     bands,
     edge_precision,
     silent_division,
@@ -86,7 +86,7 @@ def nbest_recall(
     fixed threshold; for good rankings with n near N+, it is larger. If at least 90% of the list are
     true positives, the recall is nearly n / N+, and ``ci_high`` is at least the recall times the
     prevalence, over the lower limit of the prevalence. In simulations, the coverage of
-    95% intervals was 0.945 or more (``tests/simulations/recall.csv``).
+    95% intervals was 0.943 or more (``tests/simulations/lists.csv``).
 
     References
     ----------
@@ -175,9 +175,13 @@ def _recall_columns(
         weight = np.minimum(size / np.maximum(positive, 1), 1.0)
     with silent_division():
         if not fixed:
-            least = kind.limits(positive * weight, total * weight)[0]
-            most = columns["recall"] * positive / total / least
-            columns["ci_high"] = at_least(columns["ci_high"], most, columns["precision"])
+            rates, whole = (
+                (columns["recall"], columns["precision"]),
+                (total * weight, positive * weight),
+            )
+            columns["ci_high"] = allow_for_positives(
+                columns["ci_high"], *rates, whole, kind.limits, inverse=True
+            )
         if of_lift:  # no lift exceeds one over the prevalence, here over its lower limit
             of_pool = [x[..., np.newaxis] for x in ranking.retrieved]
             least = kind.limits(of_pool[1] * weight, of_pool[0] * weight)[0]

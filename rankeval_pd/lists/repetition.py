@@ -116,7 +116,7 @@ def repetition(
     0    good         40    50.0      0.472  ...       0.0706  0.811921 -0.00384        0.7933
     """
     samples = Samples.of(data, threshold, n, ci, level, roles)
-    each = [*zip(samples.sizes, samples.tp, strict=True)]
+    each = list(zip(samples.sizes, samples.tp, strict=True))
     _warn_of_sizes(samples.sizes)
     rows = [_study_row(sizes, tp, samples) for sizes, tp in each]
     columns = {name: np.array([row[name] for row in rows]) for name in COLUMNS[2:]}

@@ -129,8 +129,8 @@ def summary(
     >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
     >>> df.rankeval.summary(100)
       measure    n  value    ci_low   ci_high  rank_low  rank_high letters
-    0    good  100   0.49  0.375184  0.605582         1          1       a
-    1    fair  100   0.32  0.218978  0.434852         2          2       b
+    0    good  100   0.49  0.360304  0.620673         1          1       a
+    1    fair  100   0.32  0.217449  0.436831         2          2       b
     """
     check_data(data)
     check_share("alpha", alpha)

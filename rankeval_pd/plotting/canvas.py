@@ -82,7 +82,8 @@ def caption(ax: Any) -> str:
     >>> import rankeval_pd
     >>> df = rankeval_pd.datasets.simulate_candidates(500)
     >>> rankeval_pd.plotting.caption(df.rankeval.plot.precision([50, 100]))
-    'Bars: 95% Clopper–Pearson confidence intervals, separately at each n. Gray line: random order.'
+    'Bars: 95% Clopper–Pearson confidence intervals for n-best lists, separately at each n. Gray
+    line: random order.'
     """
     first = np.asarray(ax, dtype=object).ravel()[0]
     drawn = [one for one in first.figure.axes if one.has_data()]

@@ -592,7 +592,7 @@ def _from_own_block_on(at: Blocks, values: FloatArray) -> FloatArray:
     return later + _of_block(at, values)
 
 
-def precision_terms(found: Influence | OutlinePrecision, by: AreaSpread) -> tuple[AnyArray, ...]:
+def precision_terms(found: Influence | OutlinePrecision, by: AreaSpread) -> Any:
     """Return what :func:`ap_limits` needs; with clusters, the prevalence varies, too."""
     least = found.least * (by.n_groups is None)
     fewer = np.minimum(by.positive, by.negative)
@@ -606,6 +606,7 @@ def ap_limits(
     error: FloatArray,
     freedom: AnyArray,
     fewer: AnyArray,
+    *,
     level: float,
 ) -> Limits:
     """Return limits for average precision, between the least possible value and 1.

@@ -235,7 +235,7 @@ class RecallSpread(NamedTuple):
     variance: FloatArray  #: N+ times the variance of the recall
     positive: FloatArray  #: N+, including the added true positives
 
-    def effective(self, positive: IntArray | int) -> FloatArray:
+    def effective(self, positive: Any) -> FloatArray:
         """Return the number of true positives, at most 2 N+, with the same variance of recall.
 
         In short lists, recall varies far less than in a region, but less than half of the region's
@@ -248,9 +248,9 @@ class RecallSpread(NamedTuple):
 
 def spread(
     tp: AnyArray,
-    n: IntArray,
-    total: IntArray,
-    positive: IntArray,
+    n: AnyArray,
+    total: Any,
+    positive: Any,
     edge: FloatArray,
     *,
     added: int = _PLUS,
@@ -266,14 +266,32 @@ def spread(
     )
 
 
-def at_least(high: FloatArray, other: FloatArray, held: FloatArray) -> FloatArray:
-    """Return upper limits, and at least the other where ``held`` is nearly 1.
+def allow_for_positives(
+    high: FloatArray,
+    value: FloatArray,
+    held: FloatArray,
+    size: Sequence[AnyArray],
+    interval: Callable[..., Limits],
+    *,
+    inverse: bool = False,
+) -> FloatArray:
+    """Return upper limits for a value that is proportional to N+ where ``held`` is nearly 1.
 
-    The precision of a list with nearly all true positives is proportional to N+, and the recall of
-    a list with nearly only true positives is inversely proportional to N+. The proportion of true
-    positives around the end says nothing there about samples with another N+.
+    It is the precision of a list with nearly all true positives, or ``inverse``ly the recall of a
+    list with nearly only true positives. The proportion of true positives around the end says
+    nothing there about samples with another N+. ``interval`` is that of N+ / N, from ``size``.
     """
-    return np.where(held >= ranking.NEARLY, np.fmax(high, np.minimum(other, 1.0)), high)
+    rows = (held >= ranking.NEARLY).any(axis=-1)  # few of many groups
+    if not rows.any():
+        return high
+    total, positive = (x[rows] for x in size)
+    rarest, most = interval(positive, total)
+    factor = most * total / positive
+    if inverse:
+        factor = positive / (rarest * total)
+    other, result = np.minimum(value[rows] * factor, 1.0), high.copy()
+    result[rows] = np.where(held[rows] >= ranking.NEARLY, np.fmax(high[rows], other), high[rows])
+    return result
 
 
 def recall_limits(
@@ -287,11 +305,9 @@ def recall_limits(
 
     ``size`` are N and N+, of which the limits of the prevalence are computed.
     """
-    with silent_division():
-        recall, prevalence = tp / size[1], size[1] / size[0]
-        low, high = interval(recall * counted, counted)
-        most = recall * prevalence / interval(size[1], size[0])[0]
-        return low, at_least(high, most, tp / n)
+    recall, whole = tp / size[1], [np.array([x]) for x in size]
+    low, high = interval(recall * counted, counted)
+    return low, allow_for_positives(high, recall, tp / n, whole, interval, inverse=True)
 
 
 def recall_band(ranked: BoolArray, n: IntArray, keys: Keys, level: float, **drawing: Any) -> Limits:
@@ -383,8 +399,7 @@ def _influence(space: str, x: CurveLists) -> tuple[FloatArray, ...]:
 def _effective(space: str, x: CurveLists) -> FloatArray:
     """Return the effective number of candidates for the variance of the curve height."""
     if space in ("gain", "lift"):
-        whole = np.array(x.total), np.array(x.positive)
-        return spread(x.tp, x.n, *whole, x.edge).effective(whole[1])
+        return spread(x.tp, x.n, x.total, x.positive, x.edge).effective(x.positive)
     a, b, c, d = _influence(space, x)
     inside = (x.n - x.above) / x.size
     positive = x.positive + 2.0 * _AT_ENDS

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
-from rankeval_pd.stats import distributions
 from rankeval_pd.stats._types import (
     AnyArray,
     FloatArray,
@@ -395,10 +394,12 @@ def variation(
     p = np.minimum((found >= own * (1.0 - _EQUAL)) @ weight / total, 1.0)
     p_dispersion, p_distance, p_failures = np.where(np.isnan(own[:, 0]), np.nan, p)
     chi2, distance, failures = own[:, 0]
-    order = np.argsort(found[0])
+    order, freedom = np.argsort(found[0]), n.size - 1.0
     ends = (0.5 - 0.5 * level) * total, (0.5 + 0.5 * level) * total
-    lowest, highest = found[0, order[np.searchsorted(weight[order].cumsum(), ends)]]
-    freedom = n.size - 1.0
+    first, last = found[0, order[np.searchsorted(weight[order].cumsum(), ends)]]
+    # the nearest values beyond which there is at most the share of one tail
+    lowest = found[0][found[0] < first * (1.0 - _EQUAL)].max(initial=0.0)
+    highest = found[0][found[0] > last * (1.0 + _EQUAL)].min(initial=np.inf)
     # the size at which phi is the design effect 1 + (size - 1) icc
     size = (n.sum() - np.square(n).sum() / n.sum()) / freedom
     with silent_division():
@@ -407,9 +408,8 @@ def variation(
             phi[2] = np.inf
         icc = np.minimum((phi - 1.0) / (size - 1.0), 1.0)
     expected = float(found[2] @ weight / total)
-    return Variation(
-        *phi, *icc, p_dispersion, distance, p_distance, int(failures), expected, p_failures
-    )
+    tests = p_dispersion, distance, p_distance, int(failures), expected, p_failures
+    return Variation._make([*phi, *icc, *tests])
 
 
 def _statistics(tp: IntArray, n: IntArray, ci: str, level: float) -> FloatArray:
@@ -425,7 +425,7 @@ def _statistics(tp: IntArray, n: IntArray, ci: str, level: float) -> FloatArray:
     return np.stack([pearson(tp, n), normal_distance(tp, n), failed])
 
 
-def are_few(tp: IntArray, n: IntArray) -> bool:
+def are_few(n: IntArray, tp: IntArray) -> bool:
     """Return whether all counts (sample) with the observed total can be enumerated."""
     most = np.minimum(n[:-1], tp.sum()) + 1.0
     return bool(np.log(most).sum() <= np.log(_MOST_TABLES))
@@ -440,11 +440,12 @@ def _tables_of_samples(
     of the draws.
     """
     positive = int(tp.sum())
-    if are_few(tp, n):
-        first = np.indices(np.minimum(n[:-1], positive) + 1).reshape(n.size - 1, -1)
+    if are_few(n, tp):
+        shape = (np.minimum(n[:-1], positive) + 1).tolist()
+        first: IntArray = np.indices(shape).reshape(n.size - 1, -1)
         last = positive - first.sum(axis=0)
         tables = np.vstack([first, last])[:, (last >= 0) & (last <= n[-1])].T
-        log = distributions.log_choose(n.astype(float), tables.astype(float)).sum(axis=-1)
+        log = -scipy.special.betaln(tables + 1.0, n - tables + 1.0).sum(axis=-1)
         yield tables, np.exp(log - log.max())
         return
     yield tp[np.newaxis], np.ones(1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -241,18 +242,21 @@ class SystemScores(NamedTuple):
     skewed: bool  #: whether the items are too few for scores so skewed
 
 
-def scores_with_limits(draws: Draws) -> SystemScores:
+def scores_with_limits(draws: Draws, test: str) -> SystemScores:
     """Return the scores with intervals, which need no draws."""
     count, level = draws.items.n_systems, draws.options.level
     each = level_of_each(level, count * draws.options.n_alike)
-    (interval, together), (_, alone) = (_score_limits(draws, x) for x in (each, level))
+    (interval, together), (_, alone) = (_score_limits(draws, test, x) for x in (each, level))
     skewed = interval == "hall" and count > 2 and abs(np.mean(_leans(draws))) > _LEANS
     return SystemScores(draws.theta, together, alone, interval, bool(skewed))
 
 
-def _score_limits(draws: Draws, level: float) -> tuple[str, Limits]:
+def _score_limits(draws: Draws, test: str, level: float) -> tuple[str, Limits]:
     """Return the kind of the interval, and each system's interval; larger scores are better."""
     items = draws.items
+    if test == "t":
+        error, options = draws.student_factor * _errors(draws), replace(draws.options, level=level)
+        return "t", student_limits(draws.theta, error, items.n_items - 1.0, options)
     if items.seeds is not None and draws.parametric is not None:
         return "student", draws.parametric.score_limits(level)
     alone = items.n_groups == 0 and items.unit is not None  # neither groups, strata nor weights

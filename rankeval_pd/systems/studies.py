@@ -150,17 +150,18 @@ def gain_threshold(
     >>> import numpy as np, pandas as pd, rankeval_pd
     >>> rng = np.random.default_rng(1)
     >>> skill = np.linspace(0.60, 0.68, 50)
-    >>> df = pd.DataFrame(rng.random((400, 50)) < skill).add_prefix("s")
+    >>> df = pd.DataFrame(rng.normal(size=(400, 50)) + skill).add_prefix("s")
     >>> pairs = df.rankeval.paired_bootstrap(details=True)
-    >>> pairs.rankeval.gain_threshold(quantile=0.9).drop(columns="relation")
+    >>> near = {"window": (0.03, 0.07), "quantile": 0.9}
+    >>> pairs.rankeval.gain_threshold(**near).drop(columns="relation")
        threshold  threshold_low  threshold_high  n_pairs  threshold_all_pairs
-    0       0.06           0.06          0.0625       55             0.057568
+    0   0.126124       0.117475        0.130339       85             0.120503
 
     Use the two-sided p-value unless the direction was fixed beforehand:
 
-    >>> found = pairs.rankeval.gain_threshold(quantile=0.9, alternative="two-sided")
+    >>> found = pairs.rankeval.gain_threshold(**near, alternative="two-sided")
     >>> found[["threshold", "threshold_all_pairs"]].round(3).values.tolist()
-    [[0.072, 0.069]]
+    [[0.152, 0.144]]
     """
     low, high = _p_values("window", window, 2)
     share = check_share("quantile", quantile)

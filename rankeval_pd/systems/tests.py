@@ -334,8 +334,7 @@ def system_ranks(
     data, n_resamples, **roles
         As in :func:`paired_bootstrap`.
     test
-        Test for all pairs. "t" is the paired t test, which needs no draws. Intervals for scores do
-        not depend on the test.
+        Test for all pairs. "t" is the paired t test with t intervals for scores and needs no draws.
     adjust
         Adjustment for testing all pairs. "auto" means "max-t", or "holm" with ``test="t"``. With
         None, "bh" or "by", rank limits are not simultaneous. "max-t-stepdown" has more power than
@@ -649,7 +648,7 @@ def paired_bootstrap(
     p-value (with more than 2,000 discordant items, McNemar's p-value). With ``seeds``, it is a t
     test (see :func:`needed_seeds`). For ratios of sums between 0 and 1 (precision, recall, F1, AER,
     ratio) without ``groups``, it is the distribution of a difference between two dependent
-    proportions (Storer and Kim 1990; Kosinski 2013), which keeps the nominal level for 10 or more
+    proportions (Storer and Kim 1990; Kosinski 2013), which needs 10 or more
     guesses. ``attrs["test"]`` names the test.
 
     Exact distributions are available for mean, sum and accuracy if all differences are multiples of
@@ -684,7 +683,7 @@ def paired_bootstrap(
 
     >>> df.rankeval.paired_bootstrap(event="recentred", alternative="greater")
       system_a system_b  score_a  score_b  gain  ci_low  ci_high   p_value
-    0      new      old     0.02      0.0  0.02   -0.02      inf  0.264229
+    0      new      old     0.02      0.0  0.02   -0.02      1.0  0.264229
     """
     check_flag("skewness", skewness)
     shown: str = ci or ""  # the interval depends on the items

@@ -75,6 +75,7 @@ def test_macro_recall_is_the_mean_over_queries_with_positives():
         frame.rankeval(**ROLES).nbest_recall(5, average="macro", target="region")
 
 
+@pytest.mark.filterwarnings("ignore:area. a class has only:rankeval_pd.RankevalWarning")
 def test_averages_of_lifts_and_of_recalls_by_hand():
     """Three queries of 10, 20 and 30 candidates with 5, 4 and 0 positives."""
     parts = []

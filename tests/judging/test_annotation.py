@@ -301,10 +301,10 @@ def test_sheets_there_and_back(whole, partly):
     every = every.assign(gold=whole.loc[every.index, "gold"])
     done = rankeval_pd.with_judgements(blank, every)
     found = done.rankeval.judged_difference("good", "fair", 100).iloc[0]
-    today = whole.rankeval.compare("good", "fair", 100).iloc[0]
+    today = whole.rankeval.compare("good", "fair", 100, target="region").iloc[0]
     assert found["ci_low"] == found["ci_high"] == pytest.approx(today["difference"])
     # with both regions judged, the test needs no more
-    tested = done.fillna({"gold": False}).rankeval.compare("good", "fair", 100)
+    tested = done.fillna({"gold": False}).rankeval.compare("good", "fair", 100, target="region")
     columns = ["difference", "ci_low", "ci_high", "tp_only_a", "tp_only_b", "p_value"]
     assert tested.loc[0, columns].tolist() == today[columns].tolist()
     with pytest.raises(ValueError, match="unjudged candidates"):

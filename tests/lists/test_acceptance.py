@@ -260,14 +260,20 @@ def test_predictive_values_by_hand():
             assert row["ci_low"] <= row["difference"] <= row["ci_high"]
 
 
-def test_error_rates_are_tested_as_by_mcnemar():
+def test_error_rates_are_tested_as_right_or_wrong_items():
+    """The same test and interval as for two systems: which positives (negatives) each one finds."""
+    df = _coronary()
     for of, (both, a, b, neither) in (("recall", DISEASED), ("specificity", HEALTHY[::-1])):
-        asked = {"thresholds": 1, "of": of}
-        call = _coronary().rankeval(details=True)
-        row = call.compare_thresholds("test", "pain", **asked).iloc[0]
+        sick = of == "recall"
+        right = (df.loc[df["gold"] == sick, ["test", "pain"]] == sick).astype(int)
+        row = df.rankeval(details=True).compare_thresholds("test", "pain", 1, of=of).iloc[0]
+        wanted = rankeval_pd.paired_bootstrap(right, "test", "pain", details=True).iloc[0]
         assert row["difference"] == pytest.approx((a - b) / (both + a + b + neither), abs=1e-12)
-        assert row["p_value"] == pytest.approx(stats.binomtest(a, a + b).pvalue, rel=1e-10)
-        assert (row["ci_low"] > 0) == (row["p_value"] <= 0.05 and a > b)
+        assert row["p_value"] == pytest.approx(wanted["p_two_sided"], rel=1e-10)
+        limits = row["ci_low"], row["ci_high"]
+        assert limits == pytest.approx((wanted["ci_low"], wanted["ci_high"]), abs=1e-12)
+        mcnemar = stats.binomtest(a, a + b).pvalue
+        assert 0.5 * mcnemar < row["p_value"] < 1.5 * mcnemar
 
 
 def test_what_cannot_be_compared():

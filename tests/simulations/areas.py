@@ -237,16 +237,15 @@ def bootstrap(score, gold, rng, draws=200):
     return np.quantile(values, [0.025, 0.975])
 
 
-def without():
-    """Let influences be those without the factor N+ / (N+ - 1)."""
-    factored = ap.influences
+def with_influences(of):
+    """Let the influences of rankings be these."""
+    return mock.patch("rankeval_pd.stats.areas.influences", lambda ranking: of[id(ranking)])
 
-    def plain(ranking):
-        found = factored(ranking)
-        positive = found.gold.sum(axis=-1, keepdims=True)
-        return found._replace(influence=found.influence * (positive - 1) / positive)
 
-    return mock.patch("rankeval_pd.stats.areas.influences", plain)
+def without(found):
+    """Return influences without the factor N+ / (N+ - 1)."""
+    positive = found.gold.sum(axis=-1, keepdims=True)
+    return found._replace(influence=found.influence * (positive - 1) / positive)
 
 
 def paired(a, b, c, differ):
@@ -261,19 +260,21 @@ def some(rng, gold, scores, wanted, differ):
     """Return what some samples (sample, candidate) of three measures come to."""
     positives = int(gold.sum())
     one, *others = (study.ranking(x, np.broadcast_to(gold, x.shape)) for x in scores)
-    found = ap.influences(one)
+    known = {id(x): ap.influences(x) for x in (one, *others)}
+    found = known[id(one)]
     by = ap.area_spread(found.influence, found.gold, found.present)
     error = by.error
-    low, high = ap.ap_limits(*ap.precision_terms(found, by), 0.95)
-    plain = ap.ap_limits(*ap.precision_terms(found._replace(corrected=found.value), by), 0.95)
-    tested, differs = paired(one, *others, differ)
+    low, high = ap.ap_limits(*ap.precision_terms(found, by), level=0.95)
+    plain = ap.ap_limits(*ap.precision_terms(found._replace(corrected=found.value), by), level=0.95)
+    with with_influences(known):
+        tested, differs = paired(one, *others, differ)
     row = {
         "value": found.value, "low": low, "high": high, "plain": study.covers(*plain, wanted),
         "normal": np.abs(found.value - wanted) <= Z * error, "test": tested, "difference": differs,
     }  # fmt: skip
     if positives > MOST:
         return row
-    with without():
+    with with_influences({name: without(x) for name, x in known.items()}):
         tested, differs = paired(one, *others, differ)
         columns = precision_columns(one, level=0.95)
     limits = columns["ci_low"], columns["ci_high"]
@@ -284,11 +285,11 @@ def some(rng, gold, scores, wanted, differ):
 
 
 def run(positives, prevalence, quality, step, spread):
-    rng = np.random.default_rng(1)
+    rng, other = np.random.default_rng(1), np.random.default_rng(2)
     total = round(positives / prevalence)
     size = positives / prevalence
-    repetitions = 4_000 if size <= 3_000 else 1_500 if size <= 10_000 else 600
-    resampled = 200 if size <= 1_000 else 0
+    repetitions = 2_000 if size <= 1_000 else 1_000 if size <= 3_000 else 400
+    resampled = 200 if size <= 1_000 and prevalence <= 0.5 else 0
     gold, most = np.arange(total) < positives, max(1, AT_ONCE // total)
     wanted, better = (truth(q, positives / total, step, spread) for q in (quality, quality + 0.5))
     found = []
@@ -302,7 +303,7 @@ def run(positives, prevalence, quality, step, spread):
         row = some(rng, gold, scores, wanted, wanted - better)
         drawn = np.full(shape[0], np.nan)
         for k in range(max(0, min(shape[0], resampled - start))):
-            drawn[k] = study.covers(*bootstrap(scores[0][k], gold, rng), wanted)
+            drawn[k] = study.covers(*bootstrap(scores[0][k], gold, other), wanted)
         found.append(pd.DataFrame({**row, "bootstrap": drawn}))
     table = pd.concat(found)
     share, mean = table.mean(), table["value"].mean()

@@ -492,7 +492,7 @@ def scores_rows(samples=1_000):
         found.most = most
         for name, count in (("alone", 1), ("together", shape[1])):
             options = replace(study.options(), level=level_of_each(0.95, count))
-            limits = scores_with_limits(draws_of(found, PAIR, options, quiet))
+            limits = scores_with_limits(draws_of(found, PAIR, options, quiet), "bootstrap")
             ends = np.array([limits.theta, *limits.alone]).reshape(3, *shape)
             value, low, high = ends.clip(-most if np.isinf(most) else 0.0, most)
             low, high = np.nan_to_num(low, nan=-np.inf), np.nan_to_num(high, nan=np.inf)

@@ -366,7 +366,7 @@ def areas(a, cluster):
     limits = area_values.newcombe_limits(roc.value, one, 0.95)
     result = {"area": (float(roc.value), *map(float, limits), 1.0)}
     one = spread_of(ap, cluster, warned=False, alone=True)
-    limits = area_values.ap_limits(*area_values.precision_terms(ap, one), 0.95)
+    limits = area_values.ap_limits(*area_values.precision_terms(ap, one), level=0.95)
     result["area and summary, kind='ap'"] = (float(ap.value), *map(float, limits), 1.0)
     return result
 

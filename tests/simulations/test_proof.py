@@ -110,6 +110,9 @@ def test_every_question_has_a_topic_and_a_text():
     asked = dict.fromkeys(claim.question for claim in coverage.claims())
     listed = [question for topic in coverage.TOPICS.values() for question in topic["questions"]]
     assert sorted(listed) == sorted(asked)
+    said = [said for topic in coverage.TOPICS.values() for said in topic["questions"].values()]
+    assert all(set(text) == {"simulated"} for text in said)  # a result is computed
+    assert [x for x in coverage.claims() if coverage.settings_of(x).empty] == []
 
 
 def test_every_miss_is_listed_and_counted():
@@ -149,7 +152,7 @@ def test_what_no_row_names_is_said_not_to_be_simulated():
 def test_every_simulation_is_on_the_page_of_coverage():
     """But for tables of values, and of what is expected of gains."""
     tables = {path.stem for path in Path(__file__).parent.glob("*.csv")}
-    values = {"bedroc", "delong", "regions", "simulated", "ucs", "agreement"}
+    values = {"bedroc", "delong", "fisher_power", "regions", "simulated", "ucs", "agreement"}
     assert tables - values <= {claim.source for claim in coverage.claims()}
 
 

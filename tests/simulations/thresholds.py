@@ -13,7 +13,7 @@ from rankeval_pd.stats import ranks
 from rankeval_pd.stats.differences import one_or_two_sided, set_difference, set_tails
 from tests.simulations import study
 
-SAMPLES = 2_000
+SAMPLES = 10_000
 RHO = 0.6
 RATES = (  # sensitivity and specificity of a, then of b
     ((0.8, 0.8), (0.8, 0.8)), ((0.6, 0.95), (0.6, 0.95)), ((0.9, 0.7), (0.7, 0.7)),
@@ -203,7 +203,7 @@ HARDER = (
 )  # fmt: skip
 
 
-REPEATED = 20_000  # of which the first SAMPLES get an interval
+REPEATED, INTERVALS = 20_000, 2_000  # the first of them get an interval
 
 
 def equally_precise(both, only_a, only_b, pi_both, pi_a, pi_b):
@@ -224,7 +224,7 @@ def sets_rows():
         n = n[:, (n[0] + n[1] >= 2) & (n[0] + n[2] >= 2) & (n[1] + n[2] > 0)]
         tp = rng.binomial(n, rate)
         true = of_sets(mean * rate, mean)[0]
-        low, high = set_difference(*tp[:, :SAMPLES], *n[:, :SAMPLES], level=0.95)
+        low, high = set_difference(*tp[:, :INTERVALS], *n[:, :INTERVALS], level=0.95)
         p = one_or_two_sided(*set_tails(tp, n), "two-sided")
         held, rejected = study.covers(low, high, true).mean(), (p <= 0.05).mean()
         size, power = (rejected, None) if abs(true) < 1e-9 else (None, rejected)

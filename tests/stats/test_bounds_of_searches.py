@@ -115,7 +115,7 @@ def _tilt_to_mean() -> Iterator[Any]:
 
 @_walk(
     "stats.differences.miettinen_nurminen",
-    "stats.differences._restricted_variance",
+    "stats.differences._restricted_rates",
     "stats.differences._bisection_points",
     low=-1.0,
     high=1.0,
@@ -190,14 +190,23 @@ def _share_edges() -> Iterator[Any]:
         yield judged._share_edge(FLAT, FLAT[::-1], near, FLAT, sign)
 
 
-@_walk("stats.proportions.beta_logits", "stats.proportions._tail_probability", low=0.0, high=1.0)
+@_walk("stats.ranks.gaffke", low=0.0, high=1.0)
+def _gaffke() -> Iterator[Any]:
+    for values in (
+        np.zeros((1, 1)),
+        np.ones((2, 9)),
+        np.array([[TINY, 1.0]]),
+        np.full((1, 3), 0.5),
+    ):
+        for level in (0.0, 0.95, 1.0 - 1e-16):
+            yield from ranks.gaffke(values, 1.0, level)
+
+
+@_walk("stats.proportions.beta_logits", low=0.0, high=1.0)
 def _proportions() -> Iterator[Any]:
     size = np.array([1.0, 1e-9, 1e6, 1e15])
     for level, ci in itertools.product((0.0, 0.95, 1.0 - 1e-16), proportions.INTERVALS.values()):
         yield from (ci(share * size, size, level) for share in (0.0, 0.5, 1.0))
-    for n, tp in (([1], [1]), ([5] * 9, [0] * 9), ([1, 1], [0, 1]), ([10**4] * 2, [0, 10**4])):
-        for observed in range(len(n) + 1):
-            yield proportions.failures(np.array(n), np.array(tp), observed, "wilson", 0.95).p_value
 
 
 @_walk(

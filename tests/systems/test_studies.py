@@ -108,7 +108,7 @@ def test_systems_drawn_with_replacement_written_out():
     a, b = np.triu_indices(9, 1)
     gains = rng.exponential(size=a.size)
     data = table([0.05] * a.size, gains).assign(system_a=a, system_b=b)
-    found = data.rankeval.gain_threshold(ci="systems", quantile=0.8, n_resamples=60, rng=7).iloc[0]
+    found = data.rankeval.gain_threshold(quantile=0.8, n_resamples=60, rng=7).iloc[0]
     drawn = []
     for counts in rankeval_pd.resample_counts(9, 60, rng=7):
         times = counts[pd.factorize(np.r_[a, b])[0].reshape(2, -1)].prod(axis=0)

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
+from scipy import stats
 
 import rankeval_pd
 from rankeval_pd.stats import items as resamples
@@ -136,6 +137,7 @@ def of_queries(values, metric="P@10"):
     return frame
 
 
+@pytest.mark.filterwarnings("ignore:.*skewed")
 def test_no_interval_leaves_what_the_metric_can_be():
     rng = np.random.default_rng(1)
     rare = np.where(rng.random((10, 2)) < 0.3, rng.random((10, 2)), 0.0)
@@ -202,6 +204,13 @@ def test_a_single_system_has_a_value_and_an_interval(test):
         summary = data.rankeval(measures=[0], **roles).summary(test=test)
         assert {"rank_low", "letters", "difference", "p_value"}.isdisjoint(summary)
         assert "[" in str(rankeval_pd.paper_table(summary))
+
+
+def test_scores_beside_t_tests_have_scipys_intervals():
+    values = np.random.default_rng(6).random((12, 2))
+    found = pd.DataFrame(values).rankeval(measures=[0]).system_ranks(test="t")
+    wanted = stats.t.interval(0.95, 11, values[:, 0].mean(), stats.sem(values[:, 0]))
+    assert_allclose(found.loc[0, ["ci_low", "ci_high"]].tolist(), wanted)
 
 
 def test_one_run_has_means_with_intervals_and_a_picture():

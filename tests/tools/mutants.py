@@ -377,6 +377,7 @@ SEEDED = {
         ("positive + 2 * added", "positive + added"),
         ("np.repeat(low, times), np.repeat(high,", "np.repeat(high, times), np.repeat(low,"),
         ("ENDS = 5 ", "ENDS = 9 "),
+        ("(end - center) ** 2 + (count - end) ** 2", "(count - end) ** 2"),
     ],
     ("bands.py", "stats/bands stats/ranking"): [
         ("sums[signs] += 2.0 * heads", "sums[signs] += heads"),
@@ -393,7 +394,7 @@ SEEDED = {
         ("edge * (value - share)", "edge * value"),
     ],
     ("bands.py", "lists/precision"): [
-        ("np.fmax(high, np.minimum(other, 1.0))", "high"),
+        ("factor = positive / (rarest * total)", "factor = 1.0"),
     ],
     ("decisions/verdicts.py", "lists/groups"): [
         ("(difference == 0.0) & (error == 0.0), 0.0", "(error == 0.0), reach"),
@@ -473,7 +474,6 @@ SEEDED = {
         ("(tails[:, :-1] + tails[:, 1:]), score)", "(tails[:, :-1] + tails[:, 1:]), 1.0)"),
         ("-order * (1.0 + _AS_EXTREME)", "-order * (1.0 - _AS_EXTREME)"),
         ("np.maximum(largest, beyond)", "np.minimum(largest, beyond)"),
-        ("(wins > losses) &", "(wins >= losses) &"),
         ("_JEFFREYS = 0.5", "_JEFFREYS = 1.0"),
         ("(i <= low[of_sum]) | (i >= high[of_sum])", "(i < low[of_sum]) | (i > high[of_sum])"),
         ("self.judged - self.tp + _JEFFREYS", "self.judged + _JEFFREYS"),
@@ -523,7 +523,7 @@ SEEDED = {
      " words_by_hand lists/comparison lists/ranges lists/regions"): [
         ("sets.threshold[promise.chosen] * signs[row]", "sets.threshold[promise.chosen]"),
         ("tp_only_a / only_a - tp_only_b / only_b", "share_a - share_b"),
-        ("stats.paired_tails(only_b[rows], only_a[rows], size)", "1.0"),
+        ("stats.paired_tails(only_b, only_a, n)", "1.0"),
         ("recall = r.tp_a / positive, r.tp_b", "recall = r.tp_b / positive, r.tp_a"),
         ("np.where(unequal, np.nan, towards)", "towards"),
     ],
@@ -580,6 +580,9 @@ SEEDED = {
         ("np.where(end, rank, rank.size + 1)", "np.where(end, rank, 0)"),
         ("(self.positive - gap + 1) // 2", "(self.positive - gap) // 3"),
     ],
+    ("curves/area_differences.py", "curves/areas"): [
+        ("2.0 * np.minimum(above, 1.0 - above)", "np.minimum(above, 1.0 - above)"),
+    ],
     ("lists/regions.py", "lists/regions_ties"): [
         ("sizes - pair.only,", "pair.only,"),
     ],
@@ -599,7 +602,8 @@ SEEDED = {
         ("0.5 * (2 * above + outline.tied) / negative", "(above + outline.tied) / negative"),
         ("tp_up_to[1:] + tp_up_to[:-1]", "2 * tp_up_to[1:]"),
         ("squares / (size * (size - 1.0))", "squares / (size * size)"),
-        ("(tp - 1.0) / (n - 1.0), 0.0)", "tp / n, 0.0)"),
+        ("inside & (n > 1), (tp - 1.0) / (n - 1.0), 0.0)", "inside, tp / n, 0.0)"),
+        ("np.asarray((1.0 - others * np.log1p", "np.asarray((1.1 - others * np.log1p"),
         ("positive / np.where(positive > 1, positive - 1.0, np.nan)", "positive / positive"),
         ("share * negative * tp / n**2", "share * negative * tp / n"),
         ("(positive - 1.0) / np.maximum(at.total - 1.0, 1.", "positive / np.maximum(at.total, 1."),
@@ -625,7 +629,7 @@ SEEDED = {
         ("worst = best * np.exp(-alpha * (1.0 - share))", "worst = best * np.exp(-alpha)"),
         ("np.tanh(0.5 * alpha / size)", "np.tanh(0.5 * alpha / (size + 1))"),
         ("rtol=_EARLY_ROUNDING, atol=0.0)", "rtol=0.0, atol=0.0)"),
-        ("half > _FAR", "half > np.inf"),
+        ("np.maximum(np.sin(np.maximum(angle", "np.minimum(np.sin(np.maximum(angle"),
         ("0.5 * inside**2 * width)", "0.5 * inside * width)"),
         ("0.5 * at.around(below)", "at.around(below)"),
         ("np.where(share >= 1.0, alone,", "np.where(share > 1.0, alone,"),
@@ -777,11 +781,17 @@ SEEDED = {
         ("both = own.plus(more)", "both = own"),
         ("min(items.BLOCK, options.n_resamples - number * items.BLOCK)", "items.BLOCK"),
     ],
+    ("systems/studies.py", "systems/studies"): [
+        ("if not limits[1] < np.inf:", "if limits[1] < np.inf:"),
+        ('ci: ThresholdInterval = "systems"', 'ci: ThresholdInterval = "order"'),
+    ],
     ("lists/measure_ranks.py", "lists/measure_ranks lists/acceptance decisions/averages"
      " decisions/verdicts curves/early_retrieval curves/areas judging/annotation"
      " words_by_hand lists/summary"
-     " decisions/ranks::test_what_is_shown_with_a_baseline_is_its_family"): [
+     " decisions/ranks::test_what_is_shown_with_a_baseline_is_its_family"
+     " decisions/ranks::test_letters_are_the_decisions_of_comparisons"): [
         ("adjust_over=over,", "adjust_over='group',"),
+        ("    _test_as_compared(tests, task)\n", ""),
         ("alpha = 1.0 - how.level\n", "alpha = how.level\n"),
         ("return 9_999", "return 999"),
         ("swaps.enough_swaps(pairs, alpha)", "swaps.least_swaps(pairs, alpha)"),
@@ -807,8 +817,8 @@ SEEDED = {
      " judging/annotation words_by_hand"): [
         ("least = 0.5 * fpr", "least = fpr"),
         ("0.5 * columns[\"se\"] / (1.0 - least)", "columns[\"se\"] / (1.0 - least)"),
-        ("np.fmin(low, lower)", "np.fmax(low, lower)"),
-        ("np.fmax(high, higher)", "np.fmin(high, higher)"),
+        ("np.minimum(low, lower)", "np.maximum(low, lower)"),
+        ("np.maximum(high, higher)", "np.minimum(high, higher)"),
         ("more.error, freedom", "by.error, freedom"),
         ("names.index(\"measure\") + 1", "names.index(\"measure\") + 2"),
         ("level, target=\"nbest\")", "level, target=\"region\")"),

@@ -1,9 +1,10 @@
 """Pages on the coverage of intervals and bands, and on the size of tests.
 
 For each procedure, ``coverage.csv`` says what it is (``use``: default, option, or other, which
-people do instead), what is promised (coverage, size, power, width or warned) at which ``nominal``
-level (a number, or a column), and where the simulation is: the table, the rows, the column, the
-``error`` (a column, "exact", or "of" an expression: the repetitions), and the columns of a setting.
+people do instead), what is promised (coverage, size, power, width, warned or warning) at which
+``nominal`` level (a number, or an expression of columns), and where the simulation is: the table,
+the rows, the column, the ``error`` (a column, "exact", or "of" an expression: the repetitions), and
+the columns of a setting.
 """
 
 import functools
@@ -72,6 +73,7 @@ def _said(setting):
     return ", ".join(
         str(value) if name in TEXTS else f"{name.replace('_', ' ')} {value}"
         for name, value in setting.items()
+        if pd.notna(value)
     )
 
 
@@ -81,7 +83,7 @@ def settings_of(claim):
     rows = rows.query(claim.where, engine="python") if claim.where else rows
     rows = rows[rows[claim.column].notna()]
     share = rows[claim.column]
-    nominal = rows[claim.nominal] if claim.nominal in rows else float(claim.nominal) + 0 * share
+    nominal = rows.eval(claim.nominal) + 0 * share
     error = _error(share, rows, claim.error)
     above = claim.promise in ("size", "width", "warned")
     lacking = share - nominal if above else nominal - share

@@ -22,7 +22,7 @@ def sentences():
 
 
 def _text(share):
-    return f"{share:.3f}".rstrip("0")
+    return f"{share:.3f}".rstrip("0").rstrip(".")
 
 
 def least(shares):
