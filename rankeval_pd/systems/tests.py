@@ -787,7 +787,8 @@ def paired_permutation(
     -----
     RankevalWarning
         If gains are so skewed that the test rejects equal systems too often (the median is near one
-        end of the range, and 0 on its other side), or if there are too few items for significance.
+        end of the range, and 0 on its other side), if the denominators of two ratios differ more
+        than twofold, or if there are too few items for significance.
 
     Notes
     -----
