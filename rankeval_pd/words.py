@@ -214,7 +214,7 @@ ADJUSTED = {
 TESTS = {
     "fisher": "Fisher's exact test",
     "midp": "the mid-p version of Fisher's test",
-    "mcnemar": "McNemar's test",
+    "mcnemar": "McNemar's exact test",
     "score": "the score test",
     "kosinski": (
         "Kosinski's weighted generalized score test, with half counts and an allowance for skewness"
@@ -263,6 +263,7 @@ INTERVALS = {
     "percentile": "percentile bootstrap",
     "basic": "basic bootstrap",
     "tango": "Tango",
+    "hodges-lehmann": "Hodges–Lehmann",
     "student": "Student's t",
     "korn-graubard": "Korn-Graubard",
     "order": "order-statistic",

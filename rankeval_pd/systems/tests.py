@@ -180,6 +180,8 @@ class TestPlan:
             return "crossed"
         if isinstance(own, SeedGains):
             return "seeds"
+        if self.kernel is _swapped_pairs:
+            return {True: "mcnemar", False: "permutation"}[items.binary]
         if self.options.event != "wild":
             return self.options.event
         if isinstance(own, RatioGains):
@@ -207,7 +209,7 @@ class TestPlan:
             attrs[name] = getattr(options, name)
         if options.adjust is not None:
             attrs["adjust_over"] = self.adjust_over
-        if "event" in attrs:
+        if "event" in attrs or self.kernel is _swapped_pairs:
             attrs["test"] = ", ".join(sorted({*every.test}))
         attrs |= {"seed": options.seed, **self.more}
         attrs["n_resamples"] = most or None  # exact: no draws
@@ -797,7 +799,7 @@ def paired_permutation(
     Two-sided p-values are twice the smaller one-sided p-value, as in SciPy. All pairs share the
     same swaps.
 
-    The p-values are those of SciPy's ``permutation_test(permutation_type="samples")``,
+    The p-values equal those from SciPy's ``permutation_test(permutation_type="samples")``,
     ``binomtest``, ``ttest_rel`` and ``wilcoxon(method="exact")``, and of sacrebleu's approximate
     randomization. "wilcoxon" drops zero differences, uses mean ranks for ties, and is exact for up
     to a million values of the rank sum, also with ties. If most differences are 0, as is common
@@ -842,7 +844,7 @@ def paired_permutation(
     )
     result = tabulate_items(data, plan)
     if test != "swaps":
-        result.attrs["test"] = test
+        result.attrs |= {"test": test, "interval": _INTERVALS[test]}
     if test == "wilcoxon" and ((result["gain"] == 0.0) & (result["p_value"] <= alpha)).any():
         warn(
             "test='wilcoxon': most differences are 0, so the Hodges-Lehmann gain is 0 even though"
@@ -851,6 +853,7 @@ def paired_permutation(
     return result
 
 
+_INTERVALS = {"t": "student", "wilcoxon": "hodges-lehmann"}
 _swapped_pairs: _Kernel = partial(pairs_tested_once, swapped_tests)
 _KERNELS: dict[str, _Kernel] = {
     "swaps": _swapped_pairs,

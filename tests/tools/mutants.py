@@ -584,7 +584,7 @@ SEEDED = {
         ("(self.positive - gap + 1) // 2", "(self.positive - gap) // 3"),
     ],
     ("curves/area_differences.py", "curves/areas"): [
-        ("2.0 * np.minimum(above, 1.0 - above)", "np.minimum(above, 1.0 - above)"),
+        ("one_or_two_sided(above, 1.0 - above", "one_or_two_sided(1.0 - above, 1.0 - above"),
     ],
     ("lists/regions.py", "lists/regions_ties"): [
         ("sizes - pair.only,", "pair.only,"),
