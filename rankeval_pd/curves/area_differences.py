@@ -185,8 +185,7 @@ def _decided(
         columns = [table[name][still] for name in interval.columns]
         p, limits = table["p_value"].copy(), partial(interval.limits, *columns)
         above = stats.interval_p(limits, 0.0, "greater")
-        both = 2.0 * np.minimum(above, 1.0 - above)
-        p[still] = {"greater": above, "less": 1.0 - above}.get(how.alternative, both)
+        p[still] = stats.one_or_two_sided(above, 1.0 - above, how.alternative)
         table["p_value"] = p
     return decisions.decide(table, names, how=how, interval=interval)
 

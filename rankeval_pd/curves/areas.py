@@ -353,6 +353,8 @@ def _precision_gap_limits(*columns: Any, level: float, power: float) -> Limits:
         decisions.OF_CLUSTERS.limits(gap, error, freedom, reach, moved, level=level),
         power,
     )
+    most = 1.0 - np.fmin(a[2], b[2])  # both average precisions have at least this value
+    low, high = np.maximum(low, -most), np.minimum(high, most)
     return np.where(alike, 0.0 * error, low), np.where(alike, 0.0 * error, high)
 
 

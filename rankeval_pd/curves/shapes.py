@@ -339,7 +339,7 @@ def _curve_columns(
     sign = candidates.sign[:, np.newaxis]
     columns |= {"threshold": lists.threshold * sign + 0.0, "exists": lists.exists}
     if curve.interval is not None:
-        sizes = lists.n.reshape(-1, lists.n.shape[-1])[0]
+        sizes = lists.n.max(axis=(0, 1), initial=0)  # all rows have the same sizes
         columns["ci_low"], columns["ci_high"] = heights(ranking, sizes, lists.exists, curve)
     return columns
 
@@ -720,7 +720,7 @@ def _points_at_bound(p: float, n: IntArray, model: Finite, *, space: str, kind: 
     layout="row",
 )
 @UNRANKED
-def isolines(data: Data, n: Any, space: str = "roc", **roles: Unpack[RankingRoles]) -> Data:
+def isolines(data: Data, n: Any, space: Space = "roc", **roles: Unpack[RankingRoles]) -> Data:
     """Return the line that contains all lists of size n, in curve coordinates.
 
     Parameters

@@ -279,7 +279,7 @@ def allow_for_positives(
 
     It is the precision of a list with nearly all true positives, or ``inverse``ly the recall of a
     list with nearly only true positives. The proportion of true positives around the end says
-    nothing there about samples with another N+. ``interval`` is that of N+ / N, from ``size``.
+    nothing there about samples with another N+. ``interval`` holds the limits for N+ / N.
     """
     rows = (held >= ranking.NEARLY).any(axis=-1)  # few of many groups
     if not rows.any():

@@ -192,8 +192,8 @@ def limits_over(
 ) -> Limits:
     """Widen limits for a difference of counts per total, whose total varies too (Fieller 1954).
 
-    ``variance`` is that of the total, and ``covariance`` that of the difference with the total,
-    in units of the total and times the squared critical value. The result excludes 0 if the limits
+    ``variance`` (of the total) and ``covariance`` (of the difference and the total) are in units of
+    the total, times the squared critical value. The result excludes 0 if the limits
     do. If the total can be near 0, the other limit is ``reach``.
     """
     center, rest, ends = difference - covariance, 1.0 - variance, []

@@ -707,7 +707,7 @@ def _signed_row(on: Lattice | None, unit: float, gain: float, options: PairOptio
         ordered = law.tail(-on.total)  # the distribution is symmetric
     if error == 0.0:
         return error, p, ordered, False, np.nan, np.nan
-    found, near = (gain - limits[1], gain - limits[0]), np.asarray(gain - size * law.values)
+    found, near = (gain - limits[1], gain - limits[0]), gain - size * law.values.astype(np.float64)
     low, high = as_p_says(found, gain, min(1.0, 2.0 * ordered), near, options)
     return error, p, ordered, False, low, high
 

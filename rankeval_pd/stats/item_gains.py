@@ -614,21 +614,24 @@ class Draws:
         return ratio_sums(self.items.statistics, form, self.pairs)
 
 
-# chosen for warnings if, and only if, tests are liberal in tests/simulations/swaps.csv
+# chosen for warnings if, and only if, tests are liberal: of tests with Hall's correction in
+# tests/simulations/skewness.csv, of others in swaps.csv
 _FEW = 30  # with Hall's correction, skewness is checked up to this number of items
+_SKEWED = 1.4, 0.02  # largest skewness that needs no warning, and its increase per item
+_TAIL = 1.5  # start of the tail, in standard deviations from the mean
+_AGAINST = 0.9  # standard errors between 0 and the mean of items outside the tail
 _LEAN = 0.12  # skewness over the root of the number of items, below which skewness is harmless
-_ASIDE, _CORRECTED = 0.5, 0.2  # distance of the median from the middle of the range, in half ranges
+_ASIDE = 0.5  # distance of the median from the middle of the range, in half ranges
 _L_SKEWNESS = 0.028, 0.385  # harmless L-skewness for one item, times their root, and at most
-_PER_PAIR = 0.1  # increase of the distance per log(pairs): some pairs are skewed by chance
+_PER_PAIR = 0.1  # increase of limits per log(pairs): some pairs are skewed by chance
 
 
 def skewed(items: AnyItems, pairs: IntArray, options: PairOptions) -> bool:
     """Return whether a pair has skewed gains, or a system has a constant extreme score.
 
     Tests are liberal if a few large gains balance small losses on all other items, or vice versa. A
-    sample may lack the items with large gains. The median gain is then near one end of the range,
-    and 0 is on its other side. Long tails on both sides are harmless. If a system has the same
-    extreme score on all items, its rare failures or successes are missing from the sample.
+    sample may lack the items with large gains. If a system has the same extreme score on all items,
+    its rare failures or successes are missing from the sample.
     """
     if not isinstance(items, Items) or items.n_groups or items.binary:
         return False
@@ -636,21 +639,50 @@ def skewed(items: AnyItems, pairs: IntArray, options: PairOptions) -> bool:
     if options.skewness and not few:
         return False
     draws = Draws(items, pairs, options, quiet)
-    found = np.abs(draws.spread.lean) > _LEAN
-    a, b = pairs[found].T
-    gains = np.sort(draws.parts.values[a] - draws.parts.values[b], axis=1)
-    low, median, high = gains[:, 0], np.median(gains, axis=1), gains[:, -1]
-    aside = (low + high - 2.0 * median) / np.where(high > low, high - low, 1.0)
-    most = _ASIDE + _CORRECTED * options.skewness + _PER_PAIR * np.log(len(pairs))
-    place = (np.arange(items.n_drawn) + 0.5) / items.n_drawn
-    second, third = 2.0 * place - 1.0, 6.0 * place * (place - 1.0) + 1.0
-    least = min(_L_SKEWNESS[0] * items.n_drawn**0.5, _L_SKEWNESS[1]) * (gains @ second)
-    found[found] = (aside * median < 0.0) & (np.abs(aside) > most) & (np.abs(gains @ third) > least)
+    against = _tails_against_the_rest if options.skewness else _tails_against_the_median
+    found = against(draws, _PER_PAIR * np.log(len(pairs)))
     if few:
         low, high = draws.parts.values.min(axis=1), draws.parts.values.max(axis=1)
         flat = (low == high) & ((low == low.min()) | (high == high.max()))
         found |= flat[pairs].any(axis=1)
     return bool((found & (draws.spread.error > 0.0)).any())
+
+
+def _tails_against_the_rest(draws: Draws, more: float) -> BoolArray:
+    """Return which pairs are too skewed for Hall's correction: the tail opposes other gains.
+
+    A tail is harmless if the other gains average about 0, for example if some queries differ
+    strongly in both directions.
+    """
+    n, lean = draws.items.n_drawn, draws.spread.lean
+    a, b = draws.pairs.T
+    gains = np.sign(lean)[:, np.newaxis] * (draws.parts.values[a] - draws.parts.values[b])
+    about = gains - gains.mean(axis=1, keepdims=True)
+    rest = about <= _TAIL * about.std(axis=1, keepdims=True)
+    count = np.maximum(rest.sum(axis=1), 1)  # False if a score is undefined
+    mean = np.where(rest, gains, 0.0).sum(axis=1) / count
+    squares = np.where(rest, (gains - mean[:, np.newaxis]) ** 2, 0.0).sum(axis=1)
+    against = mean < -_AGAINST * np.sqrt(squares / np.maximum(count - 1, 1) / count)
+    return np.asarray(against & (np.abs(lean) * np.sqrt(n) > _SKEWED[0] + _SKEWED[1] * n + more))
+
+
+def _tails_against_the_median(draws: Draws, more: float) -> BoolArray:
+    """Return which pairs are too skewed for tests without Hall's correction.
+
+    The median gain is near one end of the range, and 0 is on its other side. Long tails on both
+    sides are harmless.
+    """
+    found, n = np.abs(draws.spread.lean) > _LEAN, draws.items.n_drawn
+    a, b = draws.pairs[found].T
+    gains = np.sort(draws.parts.values[a] - draws.parts.values[b], axis=1)
+    low, median, high = gains[:, 0], np.median(gains, axis=1), gains[:, -1]
+    aside = (low + high - 2.0 * median) / np.where(high > low, high - low, 1.0)
+    place = (np.arange(n) + 0.5) / n
+    second, third = 2.0 * place - 1.0, 6.0 * place * (place - 1.0) + 1.0
+    least = min(_L_SKEWNESS[0] * n**0.5, _L_SKEWNESS[1]) * (gains @ second)
+    against = (aside * median < 0.0) & (np.abs(aside) > _ASIDE + more)
+    found[found] = against & (np.abs(gains @ third) > least)
+    return np.asarray(found)
 
 
 _TWOFOLD = 2.0  # chosen for warnings if, and only if, swaps are liberal in ratios.csv

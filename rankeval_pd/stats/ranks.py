@@ -285,7 +285,8 @@ def _hall_limits(draws: Draws, level: float) -> tuple[str, Limits]:
         weights = draws.parts.weights
         n = max(float(weights.sum() ** 2 / (weights @ weights)), 2.0)
     error, freedom = _errors(draws) * np.sqrt(n / (n - 1.0)), items.n_drawn - 1.0
-    own = draws.options.level  # far out in the tails, few degrees of freedom would be too few
+    # far out in the tails, few degrees of freedom would be too few
+    own = max(draws.options.level, 0.5)
     critical = t_of(freedom, level) * t_of(n - 1.0, own) / t_of(freedom, own)
     about = draws.theta - critical * error, draws.theta + critical * error
     lean = _leans(draws) * n / items.n_drawn  # unequal groups are skewed in one sample only

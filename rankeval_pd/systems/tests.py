@@ -796,7 +796,8 @@ def paired_permutation(
     -----
     RankevalWarning
         If gains are so skewed that the test rejects equal systems too often (the median is near one
-        end of the range, and 0 on its other side), or if there are too few items for significance.
+        end of the range, and 0 on its other side), if the denominators of two ratios differ more
+        than twofold, or if there are too few items for significance.
 
     Notes
     -----
@@ -805,7 +806,7 @@ def paired_permutation(
     Two-sided p-values are twice the smaller one-sided p-value, as in SciPy. All pairs share the
     same swaps.
 
-    The p-values are those of SciPy's ``permutation_test(permutation_type="samples")``,
+    The p-values equal those from SciPy's ``permutation_test(permutation_type="samples")``,
     ``binomtest``, ``ttest_rel`` and ``wilcoxon(method="exact")``, and of sacrebleu's approximate
     randomization. "wilcoxon" drops zero differences, uses mean ranks for ties, and is exact for up
     to a million values of the rank sum, also with ties. If most differences are 0, as is common

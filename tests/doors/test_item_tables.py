@@ -311,6 +311,7 @@ def test_numbers_are_refused_only_if_their_squares_are_lost():
 # ------------------------------------------------------------------------- a row for each score
 
 
+@pytest.mark.filterwarnings("ignore:.*skewed:rankeval_pd.RankevalWarning")
 @pytest.mark.parametrize(
     "ask",
     [

@@ -227,6 +227,7 @@ def test_samples_one_by_one_are_those_of_acceptance_precision():
     )
 
 
+@pytest.mark.filterwarnings("ignore:.*phi describes only this mix:rankeval_pd.RankevalWarning")
 @given(st.integers(0, 1000), st.integers(1, 30))
 @settings(max_examples=examples(25))
 def test_threshold_for_a_mean_size(seed, n):

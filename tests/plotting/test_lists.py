@@ -41,7 +41,7 @@ def test_precision_draws_the_table(two):
     ("options", "method", "ends", "words"),
     [
         ({"simultaneous": False}, "nbest_precision", "ci",
-         "Clopper–Pearson confidence intervals, separately at each n"),
+         "Clopper–Pearson confidence intervals for n-best lists, separately at each n"),
         ({}, "precision_band", "band", "simultaneous confidence band, valid jointly at all n"),
     ],
 )  # fmt: skip

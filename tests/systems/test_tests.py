@@ -539,3 +539,15 @@ def test_tables_say_how_they_were_made():
     mixed = pd.concat([data[list("abc")], (data[list("abc")] > 0.0).astype(float)])
     mixed["kind"] = ["score"] * 40 + ["right"] * 40
     assert mixed.rankeval(by="kind").paired_bootstrap().attrs["interval"] == "tango, wild"
+
+
+def test_the_record_of_a_permutation_test_names_what_ran():
+    right = pd.DataFrame(np.random.default_rng(0).random((40, 2)) < 0.6, columns=["a", "b"])
+    scores = pd.DataFrame(np.random.default_rng(1).normal(size=(40, 2)), columns=["a", "b"])
+    for data, asked, test, interval in (
+        (right, {}, "mcnemar", "permutation"), (scores, {}, "permutation", "permutation"),
+        (scores, {"test": "t"}, "t", "student"),
+        (scores, {"test": "wilcoxon"}, "wilcoxon", "hodges-lehmann"),
+    ):  # fmt: skip
+        attrs = data.rankeval.paired_permutation(**asked).attrs
+        assert (attrs["test"], attrs["interval"]) == (test, interval)

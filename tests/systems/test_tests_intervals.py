@@ -150,7 +150,7 @@ def test_least_levels_of_intervals_by_signs():
     st.sampled_from(["auto", "monte-carlo"]),
 )
 @pytest.mark.full
-@pytest.mark.filterwarnings("ignore:.*No interval:UserWarning")
+@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 def test_a_row_agrees_with_itself_and_no_p_value_is_zero(n, seed, kind, method):
     rng = np.random.default_rng(seed)
     scores = {

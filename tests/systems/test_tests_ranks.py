@@ -194,12 +194,13 @@ def test_a_single_system_has_a_value_and_an_interval(test):
         wanted = pair.system_ranks(**ask)
         wanted = wanted[wanted["system"] == 0].reset_index()
         for end in ("low", "high"):
-            assert_allclose(found[f"ci_{end}"], wanted[f"ci_{end}_alone"], rtol=1e-9)
+            if "strata" not in roles:  # the variances of all systems weigh the strata
+                assert_allclose(found[f"ci_{end}"], wanted[f"ci_{end}_alone"], rtol=1e-9)
         assert found["value"].tolist() == wanted["value"].tolist()
         assert not {"rank_low", "letters", "tied_for_best"} & {*found}
         assert not {"adjust", "family", "alpha", "event"} & {*found.attrs}
         said = rankeval_pd.in_words(found)
-        assert "0: mean nDCG@10 0." in said
+        assert "0: mean nDCG@10 " in said
         assert "interval" in said
         summary = data.rankeval(measures=[0], **roles).summary(test=test)
         assert {"rank_low", "letters", "difference", "p_value"}.isdisjoint(summary)

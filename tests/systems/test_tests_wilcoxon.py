@@ -41,6 +41,7 @@ def enumerated(d) -> float:
     return min(1.0, 2 * min(law[place:].sum(), law[: place + 1].sum()))
 
 
+@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 @pytest.mark.parametrize("n", [6, 9, 48, 25])
 def test_the_signed_rank_test_is_scipys_and_its_limits_are_walsh_averages(n):
     d = np.random.default_rng(n).normal(0.3, 1.0, n)
@@ -123,3 +124,77 @@ def test_what_wilcoxons_test_says_and_refuses():
             few.rankeval(measures=list("abc")).paired_permutation(test="wilcoxon", **keywords)
     with pytest.warns(rankeval_pd.RankevalWarning, match="most differences are 0"):
         wilcoxon([0.0] * 30 + [1.0] * 9)
+
+
+# ---- The same numbers elsewhere
+
+
+def p_values(a, b, **keywords):
+    data = pd.DataFrame({"a": a, "b": b})
+    return data.rankeval(details=True).paired_permutation("a", "b", **keywords).iloc[0]
+
+
+@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_swaps_and_t_are_scipys(alternative):
+    """SciPy enumerates the swaps, and doubles the smaller of two one-sided p-values."""
+    rng = np.random.default_rng(7)
+    for shift in (0.0, 0.6, -0.6):
+        a, b = rng.exponential(size=10) + shift, rng.exponential(size=10)
+        found = p_values(a, b, alternative=alternative)
+        swaps = stats.permutation_test(
+            (a, b), lambda x, y, axis: (x - y).mean(axis), permutation_type="samples",
+            vectorized=True, alternative=alternative, n_resamples=np.inf,
+        )  # fmt: skip
+        assert found["p_value"] == pytest.approx(swaps.pvalue, rel=1e-10)
+        assert found["exact"]
+        t = stats.ttest_rel(a, b, alternative=alternative).pvalue
+        assert p_values(a, b, alternative=alternative, test="t")["p_value"] == pytest.approx(t)
+
+
+@given(st.integers(0, 40), st.integers(0, 40))
+def test_swaps_of_right_or_wrong_items_are_the_binomial_test(only_a, only_b):
+    a = np.repeat([1, 0, 0, 1], [only_a, only_b, 3, 2])
+    b = np.repeat([0, 1, 0, 1], [only_a, only_b, 3, 2])
+    row, differ = p_values(a, b), max(only_a + only_b, 1)
+    wins = max(only_a, only_b)
+    assert row["p_value"] == pytest.approx(
+        stats.binomtest(wins, differ).pvalue if wins else 1.0, rel=1e-10
+    )
+    one = stats.binomtest(wins, differ, alternative="greater").pvalue
+    assert row["p_one_sided"] == pytest.approx(one, rel=1e-10)
+
+
+def test_swaps_of_bleu_are_sacrebleus():
+    significance = pytest.importorskip("sacrebleu.significance")
+    bleu = pytest.importorskip("sacrebleu.metrics").BLEU
+    rng = np.random.default_rng(1)
+    words = np.array("a b c d e f g h".split())
+    gold = words[rng.integers(0, 8, (60, 8))]
+    outputs = {
+        name: [" ".join(x) for x in np.where(rng.random(gold.shape) < rate, "z", gold)]
+        for name, rate in (("one", 0.25), ("two", 0.32))
+    }
+    references = [" ".join(x) for x in gold]
+    test = significance.PairedTest(
+        [*outputs.items()], {"BLEU": bleu(references=[references])}, [references], "ar", 4_000
+    )
+    theirs = test()[1]["BLEU"][1].p_value
+    items = rankeval_pd.from_sacrebleu(outputs, references, "bleu")
+    ours = items.rankeval(metric="bleu").paired_permutation("one", "two", n_resamples=10_000)
+    error = np.sqrt(theirs * (1 - theirs) * (1 / 4_000 + 1 / 10_000))
+    assert 0.01 < theirs < 0.9
+    assert ours["p_value"].item() == pytest.approx(theirs, abs=4 * error)
+
+
+def test_skewed_gains_and_uneven_ratios_are_said():
+    rng = np.random.default_rng(3)
+    skewed = rng.lognormal(size=60)
+    with pytest.warns(rankeval_pd.RankevalWarning, match="60 items.*paired_bootstrap corrects"):
+        p_values(skewed - np.exp(0.5), 0.0 * skewed)
+    p_values(rng.standard_t(3, size=60), np.zeros(60))  # long tails on both sides are harmless
+    guess = {("a", "guess"): np.repeat([1.0, 0.0], [10, 30]), ("b", "guess"): np.ones(40)}
+    right = {(x, "correct"): guess[x, "guess"] * (np.arange(40) % 2) for x in "ab"}
+    ask = pd.DataFrame(guess | right).rankeval(metric="precision")
+    with pytest.warns(rankeval_pd.RankevalWarning, match="differ more than twofold"):
+        ask.paired_permutation()

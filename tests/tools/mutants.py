@@ -410,7 +410,10 @@ SEEDED = {
      " lists/groups::test_no_p_value_depends_on_the_target"): [
         ("np.stack([-t, t])", "np.stack([t, -t])"),
     ],
-    ("item_gains.py", "systems/tests_ratios stats/items stats/item_gains systems/tests_designs"): [
+    ("item_gains.py", "systems/tests_ratios stats/items stats/item_gains systems/tests_designs"
+     " systems/tests_wilcoxon"): [
+        ("aside * median < 0.0", "aside * median > 0.0"),
+        ("> _TWOFOLD * below", "> below"),
         ("np.ceil(bound - _ROOM)", "np.floor(bound + _ROOM)"),
         ("p_a, p_b, 1.0 / n_a - 1.0 / n_b)", "p_a, p_b, 1.0 / n_a + 1.0 / n_b)"),
         ("weights = 1.0 / n_a + 1.0 / n_b, -1.0", "weights = 1.0 / n_a + 1.0 / n_b, 1.0"),
@@ -581,7 +584,7 @@ SEEDED = {
         ("(self.positive - gap + 1) // 2", "(self.positive - gap) // 3"),
     ],
     ("curves/area_differences.py", "curves/areas"): [
-        ("2.0 * np.minimum(above, 1.0 - above)", "np.minimum(above, 1.0 - above)"),
+        ("one_or_two_sided(above, 1.0 - above", "one_or_two_sided(1.0 - above, 1.0 - above"),
     ],
     ("lists/regions.py", "lists/regions_ties"): [
         ("sizes - pair.only,", "pair.only,"),
