@@ -15,10 +15,10 @@ import pandas as pd
 from rankeval_pd import words
 from rankeval_pd.errors import check_attrs, check_count, check_flag, checked_call
 from rankeval_pd.stats import BoolArray
+from rankeval_pd.tables import Attrs
 from rankeval_pd.words import Tables, numbers, vocabulary
 from rankeval_pd.words.numbers import Unit
 from rankeval_pd.words.rows import estimate_of
-from rankeval_pd.words.vocabulary import Attrs
 
 Target = Literal["latex", "markdown"]
 UnitIn = Callable[[pd.DataFrame, str], Unit]
@@ -194,7 +194,8 @@ def _cell_grid(
     groups = list(frame.columns[: list(frame.columns).index(first)])
     keys = [*groups, *(x for x in _KEYS if x in frame and x not in groups and x != estimate)]
     keys = [x for x in keys if x in ("n", "metric") or (frame[x] != frame[x].iloc[0]).any()]
-    keys = [x for x in keys if x != "n" or "share" not in keys]
+    if {"n", "share"} <= {*keys}:  # one of them determines the other
+        keys.remove({"enrichment": "n"}.get(attrs["method"], "share"))
     if frame.duplicated([*keys, *names]).any():
         return _plain_grid(frame, attrs, unit_in)
     of_rows = names
@@ -357,9 +358,9 @@ def _plain_grid(frame: pd.DataFrame, attrs: Attrs, unit_in: UnitIn) -> Grid:
     estimates = [*vocabulary.known(frame, _ESTIMATES.split()), *_RATES]
     limits = {name: _interval_columns(frame, name) for name in estimates if name in frame}
     taken: set[str] = set()
-    for name, ends in limits.items():
+    for estimate, ends in limits.items():
         if ends[0] in taken:  # the first estimate has the interval
-            limits[name] = "", ""
+            limits[estimate] = "", ""
         taken.update(filter(None, ends))
     for name in frame:
         column = frame[name]
@@ -431,7 +432,7 @@ def _caption(
     limits: bool,
 ) -> str:
     """Return a caption with the quantity, sizes, intervals and test."""
-    noun = str(estimate or attrs.get("method", "results")).replace("_", " ")
+    noun = vocabulary.TITLES.get(attrs["method"], estimate or attrs["method"]).replace("_", " ")
     gaps = estimate in ("difference", "gain")
     if estimate in ("value", "difference", "gain", estimate_of(attrs)):
         noun = "mean metrics" if "metric" in frame else vocabulary.called(attrs)[0]
@@ -484,7 +485,7 @@ def _note(attrs: Attrs, cells: list[Cell], *, lettered: bool) -> str:
         )
         if "baseline" in attrs:
             text += f", against {attrs['baseline']}"
-        how = [vocabulary.TESTS.get(attrs.get("test"), "")]
+        how = [vocabulary.TESTS.get(str(attrs.get("test")), "")]
         if vocabulary.least_p(attrs):
             how.append(f"{attrs['n_resamples']:,} draws")
         text += f" ({', '.join(filter(None, how))})" * any(how)

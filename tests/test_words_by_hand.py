@@ -27,7 +27,7 @@ def test_a_p_value_on_the_level_is_significant():
     told = in_words(one)
     assert "p = 0.050" in told
     assert "The difference is significant at the 5% level." in told
-    assert told.endswith("because the interval is more conservative than the test.")
+    assert told.endswith("The interval, which was not computed from this test, contains 0.")
     many = _compared(
         difference=[0.1, 0.2, -0.3, *[0.0] * 6], p_value=[0.05, 0.2, np.nan, *[1.0] * 6]
     )

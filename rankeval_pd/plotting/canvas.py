@@ -28,7 +28,7 @@ from rankeval_pd.plotting.look import (
 )
 from rankeval_pd.tables import Attrs, Options
 from rankeval_pd.words.numbers import percent_of
-from rankeval_pd.words.vocabulary import INTERVALS, TARGETS, adjustment
+from rankeval_pd.words.vocabulary import TARGETS, adjustment, laws_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -393,10 +393,7 @@ def interval_header(level: float | None) -> str:
 
 def interval_kind(attrs: Attrs, scope: str) -> str:
     """Return a description, such as "95% Wilson confidence intervals, at each n"."""
-    words = [level_before(attrs).rstrip()]
-    for name in str(attrs.get("interval") or "").split(", "):
-        words.append(INTERVALS.get(name, name))
-    words.append("confidence intervals")
+    words = [level_before(attrs).rstrip(), laws_of(attrs), "confidence intervals"]
     if attrs.get("average"):
         words.append("over queries")
     elif "target" in attrs:

@@ -9,12 +9,12 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.errors import check_attrs, check_flag, checked_call, no_table
-from rankeval_pd.tables import listed_in, rows_in
+from rankeval_pd.tables import Attrs, listed_in, rows_in
 from rankeval_pd.words.methods import methods_section
 from rankeval_pd.words.numbers import agree, join
 from rankeval_pd.words.results import comparison_sentences, range_sentences, verdict_sentences
 from rankeval_pd.words.rows import row_sentences
-from rankeval_pd.words.vocabulary import PAIRED, Attrs, handled
+from rankeval_pd.words.vocabulary import PAIRED, handled
 
 Writer = Callable[[pd.DataFrame, Attrs], Iterator[str]]
 Table = pd.DataFrame | xr.Dataset
@@ -86,7 +86,8 @@ def named_tables(tables: Tables) -> list[tuple[str, Table]]:
     if isinstance(tables, pd.DataFrame | xr.Dataset):
         return [("", tables)]
     if isinstance(tables, Mapping):
-        return [(str(name), table) for name, table in tables.items()]
+        tables_by_name: Mapping[Any, Any] = tables
+        return [(str(name), table) for name, table in tables_by_name.items()]
     if isinstance(tables, list | tuple):
         return [("", table) for table in tables]
     raise no_table("tables", tables, "the result of a method, or a list or mapping of results")

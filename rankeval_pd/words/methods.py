@@ -7,17 +7,19 @@ from collections.abc import Iterator
 import pandas as pd
 
 from rankeval_pd.errors import check_attrs
+from rankeval_pd.tables import Attrs
 from rankeval_pd.words.numbers import percent_of, sizes_text
 from rankeval_pd.words.vocabulary import (
     DRAWN,
     HANDLED,
+    PAIRED,
     TARGETS,
     TESTED,
     TESTS,
-    Attrs,
     adjustment,
     alpha_of,
     called,
+    first_of,
     handled,
     intervals_of,
     known,
@@ -33,7 +35,13 @@ def methods_section(frame: pd.DataFrame, attrs: Attrs) -> str:
     if "n" in frame:
         made += f" at n = {sizes_text(frame['n'].tolist())}"
     return " ".join(
-        [f"{made}.", *_tests(frame, attrs), *_intervals(attrs), *_draws(attrs), *_data(attrs)]
+        [
+            f"{made}.",
+            *_tests(frame, attrs),
+            *_intervals(frame, attrs),
+            *_draws(attrs),
+            *_data(attrs),
+        ]
     )
 
 
@@ -61,10 +69,12 @@ def _tests(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
         yield f"{what} was tested with a margin of {attrs['margin']:g}, without adjustment."
 
 
-def _intervals(attrs: Attrs) -> Iterator[str]:
+def _intervals(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
     """Describe the intervals and their level."""
     if "interval" in attrs and "level" in attrs:
-        name = f"{intervals_of(attrs)} intervals".lstrip()
+        shown = first_of(frame, ("ci_low", "difference_low"))
+        gaps = attrs["method"] in PAIRED or shown == "difference_low"
+        name = f"{intervals_of(attrs, gaps=gaps)} intervals".lstrip()
         if not attrs.get("average"):
             name = f"{name} {TARGETS.get(str(attrs.get('target')), '')}".rstrip()
         yield f"{name[0].upper()}{name[1:]} have a confidence level of {level_of(attrs)}."

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd.stats import rejects
+from rankeval_pd.tables import Attrs
 from rankeval_pd.words.numbers import (
     Unit,
     agree,
@@ -23,7 +24,6 @@ from rankeval_pd.words.numbers import (
 from rankeval_pd.words.vocabulary import (
     MOST,
     P_VALUES,
-    Attrs,
     Row,
     adjustment,
     alpha_of,
@@ -56,7 +56,7 @@ def margin_words(row: Mapping[Any, Any], a: Any, b: Any, *, percent: bool, attrs
     return f" {claim} with a margin of {within} ({p_text(row[name], alpha=alpha)})."
 
 
-WIDER = "The interval contains 0 because the interval is more conservative than the test."
+WIDER = "The interval, which was not computed from this test, contains 0."
 
 
 def p_of(p: float, attrs: Attrs) -> str:
@@ -247,7 +247,9 @@ def _verdict(part: pd.DataFrame, name: str, where: Row, attrs: Attrs) -> Iterato
     elif "ci_low" in part:
         interval = f"no {level_of(attrs)} interval"
     if len(part) + len(unknown) == 1:
-        yield capitalized(f"{place}the {noun} of {best[name]}{at} is {shown} ({interval}).")
+        yield capitalized(
+            f"{place}the {noun} of {first[name].iloc[0]}{at} is {shown} ({interval})."
+        )
         return
     if interval:
         shown += f", {interval}"

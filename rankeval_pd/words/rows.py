@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from rankeval_pd.tables import Attrs
 from rankeval_pd.words.numbers import Unit, column_unit, join, p_cell, p_text, percent_of
 from rankeval_pd.words.vocabulary import (
     MOST,
     NOUNS,
     SHARES,
-    Attrs,
     Row,
     alpha_of,
     called,
@@ -192,6 +192,7 @@ def _estimate(columns: Any, attrs: Attrs) -> tuple[str, str]:
 def _row(row: Row, units: Mapping[Any, Unit], sentence: str, attrs: Attrs) -> str:
     """Write a row as a sentence, or as a list of labeled numbers."""
     texts = {**attrs, **row}
+    aim = str(attrs.get("aim"))
     for name, unit in units.items():
         texts[name] = _number(row, name, unit)
     estimate, limits = _estimate(row, attrs)
@@ -203,7 +204,7 @@ def _row(row: Row, units: Mapping[Any, Unit], sentence: str, attrs: Attrs) -> st
             shown = unit.gaps(*ends)
         if math.isnan(ends[0]):
             shown = _NONE
-        is_rate = attrs.get("aim") != "youden"
+        is_rate = aim != "youden"
         texts["least"] = Unit(is_rate, 2 - is_rate).value(ends[0])
         texts["ci"] = f"{level_of(attrs)} interval {shown}"
         if limits == "band":
@@ -212,7 +213,7 @@ def _row(row: Row, units: Mapping[Any, Unit], sentence: str, attrs: Attrs) -> st
         texts["verdict"] = _bounded(row, alpha_of(attrs))
     side = {"greater": "one-sided"}.get(str(attrs.get("alternative")), "two-sided")
     texts |= {"noun": called(attrs)[0], "level": level_of(attrs), "side": side}
-    texts["aim"] = _AIMS.get(attrs.get("aim"), attrs.get("aim", "requested rate"))
+    texts["aim"] = _AIMS.get(aim, aim)
     end = " The list ends inside a tie." * bool(row.get("tied"))
     if row.get("threshold_high") == math.inf:
         end = " With so few gains, this quantile tends to be too low: report the other threshold."
@@ -279,5 +280,6 @@ _UNKNOWN = (
         r"The p-value lies between (\S+) and \1, depending on the number of items .* correctly",
         r"The p-value is \1",
     ),
+    (r" over random orders of equal scores lies between (\S+) and \1 \(median \1\)", r" is \1"),
     (rf", {_NONE} times( the chance level| as many as expected by chance \([^)]*\))", ""),
 )

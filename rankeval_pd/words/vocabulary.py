@@ -142,6 +142,18 @@ TARGETS = {
     "both": "for fixed thresholds and n-best lists (the wider limits)",
 }
 
+#: captions of tables with several quantities in a row
+TITLES = {
+    "acceptance_precision": "precision and recall at thresholds",
+    "choose_threshold": "chosen thresholds",
+    "compare_accuracies": "difference of two accuracies",
+    "crossovers": "list sizes with better results than chance",
+    "random_bound": "true positives in random rankings",
+    "random_test": "tests against a random ranking",
+    "significant_ranges": "list sizes with significant differences",
+    "tie_sensitivity": "p-values over orders of equal scores",
+}
+
 NOUNS = {
     "tpr": "true positive rate",
     "fpr": "false positive rate",
@@ -259,14 +271,15 @@ PAIRED = (
 ).split()
 
 
-def intervals_of(attrs: Attrs, *, gaps: bool | None = None) -> str:
-    """Return the name of the intervals for values or differences, or "".
+def laws_of(attrs: Attrs) -> str:
+    """Return the names of the laws of the intervals in a record, or ""."""
+    names = str(attrs.get("interval") or "").split(", ")
+    return join(INTERVALS.get(name, name) for name in names)
 
-    By default, rows that are pairs have intervals for differences.
-    """
-    kind = join(INTERVALS.get(x, x) for x in str(attrs.get("interval", "")).split(", ") if x)
-    if gaps is None:
-        gaps = attrs.get("method") in PAIRED
+
+def intervals_of(attrs: Attrs, *, gaps: bool) -> str:
+    """Return the name of the intervals for values or differences, or ""."""
+    kind = laws_of(attrs)
     if not gaps:
         return f"{attrs.get('intervals', '')} {kind}".strip()
     if not adjustment(attrs):

@@ -39,7 +39,7 @@ def test_ranks_of_measures_are_the_table():
         "precision": [f"{100 * x:.0f}%" for x in table["value"]],
         "95% interval": [f"{a:.0f}–{b:.0f}%" for a, b in ends],
         "rank": rank_texts(table),
-        "tied": [],
+        "n.s.": [],
     }
     assert (
         "adjusted for all 10 pairs by max-t within each pair and Bonferroni across pairs"

@@ -108,7 +108,7 @@ def test_what_wilcoxons_test_says_and_refuses():
     data = pd.DataFrame(rng.normal([0, 0.3, 0.8], size=(40, 3)), columns=list("abc"))
     table = data.rankeval.paired_permutation("c", "a", test="wilcoxon")
     words = rankeval_pd.in_words(table)
-    assert words.startswith("C scores")
+    assert words.startswith("c scores")
     assert "(Hodges–Lehmann estimate; 95% interval" in words
     assert "Wilcoxon's signed-rank test" in rankeval_pd.in_words(table, methods=True)
     holm = data.rankeval.paired_permutation(test="wilcoxon", adjust="holm", details=True)
