@@ -398,6 +398,8 @@ _HEADINGS = {
 
 def _heading(name: Hashable, attrs: Attrs, unit: Unit | None = None) -> str:
     text = _HEADINGS.get(str(name), str(name).replace("_", " "))
+    if name == "measure":
+        text = vocabulary.noun_of(attrs)
     if name in ("value", "area"):
         text = vocabulary.called(attrs)[0]
     if unit is None or not unit.percent:
@@ -440,6 +442,8 @@ def _caption(
             noun = f"difference from {attrs['baseline']} in {noun}"
         elif gaps:
             noun = f"difference in {noun}"
+        if attrs.get("test") == "wilcoxon":
+            noun = f"Hodges–Lehmann estimate of the {noun}"
     text = noun[0].upper() + noun[1:]
     if unit is not None and unit.percent:
         text += {True: " (points)", False: " (%)"}[gaps]
@@ -484,10 +488,10 @@ def _note(attrs: Attrs, cells: list[Cell], *, lettered: bool) -> str:
             f"*, **, ***: {'adjusted ' * bool(vocabulary.adjustment(attrs))}p ≤ 0.05, 0.01, 0.001"
         )
         if "baseline" in attrs:
-            text += f", against {attrs['baseline']}"
+            text += f" for the difference from {attrs['baseline']}"
         how = [vocabulary.TESTS.get(str(attrs.get("test")), "")]
         if vocabulary.least_p(attrs):
-            how.append(f"{attrs['n_resamples']:,} draws")
+            how.append(f"up to {attrs['n_resamples']:,} draws")
         text += f" ({', '.join(filter(None, how))})" * any(how)
         said.append(f"{text}.")
     return " ".join(said)

@@ -33,7 +33,6 @@ ROOT_FILES = {
     "registration",
     "roles",
     "tables",
-    "words",
 }
 
 

@@ -47,7 +47,7 @@ def test_repr_says_what_it_understood(ragged):
     found = _facts(ragged.rankeval(by="query", lower_is_better="c", ties="error"))
     positive = int(ragged["gold"].sum())
     assert found["candidates"] == "26"
-    assert found["true positives"] == f"{positive}, baseline precision {positive / 26:.2%}"
+    assert found["positives"] == f"{positive}, baseline precision {positive / 26:.2%}"
     assert found["groups"].startswith("3 of")
     assert "'query'" in found["groups"]
     assert all(f"'{name}" in found["measures"] for name in "abc")

@@ -76,7 +76,7 @@ def test_a_baseline_at_several_sizes_shows_differences_or_stars(candidates):
     starred = paper_table(table, stars=True)
     assert "[" in starred["n = 50, difference (points)"]["G_2"]
     assert "*" in starred["n = 100"]["G_2"]
-    assert "against f (random swaps" in starred.attrs["note"]
+    assert "for the difference from f (random swaps" in starred.attrs["note"]
 
 
 def test_stars_go_by_the_adjusted_p_value(candidates, table):

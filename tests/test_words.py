@@ -262,7 +262,7 @@ def test_the_least_p_value_is_said_to_be_the_least(draws, least):
 def test_bounds_of_p_values_and_thresholds_that_are_not_reached():
     bound = pd.DataFrame({"gain": [0.2], "p_low": [2.956e-59], "p_high": [0.0312]})
     told = in_words(noted(bound, "compare_accuracies", metric="accuracy"))
-    assert told.startswith("The gain is 20.0 points. The p-value lies between < 0.001 and 0.031,")
+    assert told.startswith("The gain is 20.0 points. The p-value lies between 3e-59 and 0.031,")
     frame = pd.DataFrame({"measure": ["Q0"], "threshold": [np.nan], "n_accepted": 0, "tp": 0,
                           "precision": np.nan, "recall": np.nan, "ci_low": np.nan})  # fmt: skip
     told = in_words(noted(frame, "choose_threshold"))

@@ -27,7 +27,7 @@ NAMES = [name for name in METHODS if not can(QUESTIONS[name]).own_rows]
 SAID: dict[str, dict[Any, str]] = {
     "test": {
         "fisher": "Fisher's exact test", "midp": "the mid-p version of Fisher's test",
-        "mcnemar": "McNemar's test", "t": "paired t test", "wilcoxon": "Wilcoxon's signed-rank",
+        "mcnemar": "McNemar's exact test", "t": "t test", "wilcoxon": "Wilcoxon's signed-rank",
         "delong": "DeLong's test",
     },
     "event": {
@@ -197,8 +197,8 @@ def test_an_interval_stands_beside_its_own_quantity():
     rate, low, high = table.loc[0, ["tpr", "ci_low", "ci_high"]]
     assert low <= rate <= high
     text = in_words(table.iloc[:1])
-    assert re.search(r"true positive rate = [\d.]+% \(95% interval", text)
-    assert "lift (" not in text
+    assert re.search(r"true positive rate of a is [\d.]+% \(95% interval", text)
+    assert "lift" not in text
     cell = paper_table(table).loc["a", "n = 5"]
     assert cell.startswith(f"{100 * rate:.1f} [{100 * low:.1f}, {100 * high:.1f}")
     assert paper_table(table).attrs["caption"].startswith("True positive rate (%)")

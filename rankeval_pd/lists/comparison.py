@@ -483,7 +483,7 @@ def compare(
         how, interval, extra = replace(how, test="expected"), OF_MEANS, ()
     if target == "nbest" and not clustered:
         interval = OF_ERROR
-    attrs = how.noted()
+    attrs = how.noted() | {"ties": chosen.ties}
     if how.swapped:
         how = replace(how, seed=chosen.swaps)
         attrs |= chosen.noted_seed

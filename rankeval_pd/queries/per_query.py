@@ -549,6 +549,8 @@ def query_summary(
     result = result.drop(columns="cutoff")
     result.attrs = noted
     result.attrs.update(n_queries=len(table), baseline=baseline, adjust=adjusted, alpha=alpha)
+    if chosen.min_grade != 1:
+        result.attrs["min_grade"] = chosen.min_grade
     if adjusted is not None:
         result.attrs["adjust_over"] = adjust_over
     return doors.above_door(result, data)

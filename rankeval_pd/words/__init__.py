@@ -62,8 +62,8 @@ def in_words(tables: Tables, *, methods: bool = False) -> str:
     >>> print(rankeval_pd.in_words(compared, methods=True))
     The table was made with `compare` of rankeval_pd 0.1.0 at n = 100. Differences were tested
     with Fisher's exact test. The tests were two-sided and unadjusted, with a significance level
-    of 5%. Score and normal intervals for fixed thresholds and n-best lists (the wider limits)
-    have a confidence level of 95%.
+    of 5%. Score and normal intervals (the wider of the limits for fixed thresholds and for
+    n-best lists) have a confidence level of 95%.
     """
     check_flag("methods", methods)
     texts = []
@@ -98,9 +98,8 @@ _LIMITING = 1.2  # seeds are mentioned if they widen intervals by this factor
 #: an attr that is a count, or an attr and its value: the sentence, for a count of 1 and others
 _CAVEATS = {
     "n_ending_in_tie": (
-        "One row describes a list that ends inside a tie; `details=True` shows which lists.",
-        "{n_ending_in_tie:,} rows describe lists that end inside a tie; `details=True` shows which"
-        " lists.",
+        "In one row, a list ends inside a tie; `details=True` shows which lists.",
+        "In {n_ending_in_tie:,} rows, a list ends inside a tie; `details=True` shows which lists.",
     ),
     "p_adjusted rounded up": (
         "Adjusted p-values are exact, or rounded up to the next exact p-value.",
@@ -118,8 +117,9 @@ _CAVEATS = {
         " in each group.",
     ),
     "n_lacking": (
-        "A query for which a run retrieved nothing counts as 0 (up to 1 query).",
-        "A query for which a run retrieved nothing counts as 0 (up to {n_lacking:,} queries).",
+        "The value of a run is 0 for a query without evaluated documents (up to 1 query).",
+        "The value of a run is 0 for a query without evaluated documents (up to {n_lacking:,}"
+        " queries).",
     ),
     "n_undefined": (
         "A query without a value counts as 0 (up to 1 query).",

@@ -53,7 +53,10 @@ def _tests(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
     """Describe the tests, their family and their level."""
     if "test" in attrs and known(frame, _SHOWN):
         exactly = ", computed exactly" * (not attrs.get("n_resamples"))
-        tests = [TESTS[name] + exactly * (name in DRAWN) for name in attrs["test"].split(", ")]
+        names = attrs["test"].split(", ")
+        if "kind" in attrs and "t" in names:
+            names = ["linearized"]
+        tests = [TESTS[name] + exactly * (name in DRAWN) for name in names]
         what = TESTED.get(attrs["method"], "Differences were tested with")
         yield f"{what} {' or '.join(tests)}."
         side = attrs.get("alternative", "two-sided")
@@ -87,7 +90,7 @@ def _draws(attrs: Attrs) -> Iterator[str]:
         if attrs.get("test") == "swaps":  # the number differs between pairs
             drawn = f"Up to {drawn}"
         if "seed" in attrs:
-            drawn += f" (seed {attrs['seed']})"
+            drawn += f" (random seed {attrs['seed']})"
         yield f"{drawn}."
 
 

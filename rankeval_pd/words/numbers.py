@@ -141,7 +141,7 @@ def sizes_text(sizes: Sequence[int]) -> str:
     """Format list sizes for a sentence, or give a count and a range if there are many."""
     ordered = sorted(dict.fromkeys(sizes))
     if len(ordered) > 6:
-        return f"{len(ordered):,} sizes from {ordered[0]:,} to {ordered[-1]:,}"
+        return f"{ordered[0]:,} to {ordered[-1]:,} ({len(ordered):,} sizes)"
     return join(f"{size:,}" for size in ordered)
 
 

@@ -33,6 +33,7 @@ from rankeval_pd.words.vocabulary import (
     is_lower_better,
     least_p,
     level_of,
+    listed_of,
     noun_of,
 )
 
@@ -115,10 +116,13 @@ def _compared(row: Row, how: str, unit: Unit, attrs: Attrs) -> str:
     first = first_of(row, ("measure_a", "system_a", "sample_a"))
     keys = [*row][: [*row].index(first)]
     where = "".join(f"For {k} {row[k]}, " for k in keys if k not in ("size", "measure", "n"))
+    if "n_a" in row and attrs["method"] == "compare_thresholds":
+        where += f"with {row['n_a']:,} candidates accepted by {a} and {row['n_b']:,} by {b}, "
     if "size" in keys:
         where += f"With {row['size']:,} items, "
     if "n" in row:
-        where += f"at n = {row['n']:,}, "
+        where += f"at n = {row['n']:,}"
+        where += f" in each {listed_of(attrs, 'by')}" * bool(attrs.get("combine")) + ", "
     if pd.isna(value):
         text = f"{where}{a} and {b} cannot be compared because a value is missing."
         return capitalized(text, (a, b))
@@ -248,10 +252,10 @@ def _verdict(part: pd.DataFrame, name: str, where: Row, attrs: Attrs) -> Iterato
         interval = f"no {level_of(attrs)} interval"
     if len(part) + len(unknown) == 1:
         yield capitalized(
-            f"{place}the {noun} of {first[name].iloc[0]}{at} is {shown} ({interval})."
+            f"{place}the {noun}{at} is {shown} for {first[name].iloc[0]} ({interval})."
         )
         return
-    if interval:
+    if interval and len(first[["ci_low", "ci_high"]].drop_duplicates()) == 1:
         shown += f", {interval}"
     have, best_is = agree(len(first), "has", "have"), extreme_of(attrs)
     yield f"{place}{join(first[name], noun=many)} {have} the {best_is} {noun}{at} ({shown})."

@@ -49,8 +49,8 @@ acceptance_precision
     positives. The precision is {precision} ({ci}) and the recall is {recall}.
 choose_threshold
     At a threshold of {threshold}, {measure} accepts {n_accepted} candidates, including {tp} true
-    positives. The precision is {precision} and the recall is {recall}. With {level} confidence, the
-    {aim} is at least {least}.
+    positives. The precision is {precision} and the recall is {recall}. With {level}
+    confidence{together}, the {aim} is at least {least}.
 repetition
     Over {n_samples} samples, {measure} accepts {n_mean} candidates on average with a precision of
     {precision}. The standard deviation between samples is {sd_observed}, compared with an expected
@@ -58,6 +58,8 @@ repetition
 enrichment
     The top {share} of {measure} ({n} candidates) contain {tp} true positives, {lift} times as many
     as expected by chance ({ci}).
+gain lift
+    At n = {n} ({share} of the candidates), the {noun} of {measure} is {estimate} ({ci}).
 area partial_area bedroc
     The {noun} of {measure} is {estimate} ({ci}; chance level {chance}).
 random_test
@@ -67,7 +69,7 @@ random_bound
     At n = {n}, a random ranking has {expected} true positives on average. A count of {critical} or
     more has p ≤ {p}.
 crossovers
-    {measure} is better than chance (p ≤ {p}) from n = {n_first} to n = {n_last}.
+    {measure} is better than chance (p ≤ {p} at each n) from n = {n_first} to n = {n_last}.
 plan_annotation
     With {n_more} judgments added to the existing {n_judged}, the comparison of {measure_a} and
     {measure_b} at n = {n} has a power of {power}.
@@ -145,8 +147,8 @@ def _ranges(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
         parts = frame.groupby("measure", sort=False, observed=True)
     for name, part in parts:
         low, high = part[estimate].min(), part[estimate].max()
-        ends = f"{unit.value(low)} and {unit.value(high)}"
-        yield f"The {noun} of {name} lies between {ends} ({len(part):,} rows)."
+        ends = f"{unit.value(low)} to {unit.value(high)}"
+        yield f"The {noun} of {name} ranges from {ends} ({len(part):,} rows)."
 
 
 def _row_unit(frame: pd.DataFrame, name: Any, attrs: Attrs) -> Unit:
@@ -214,6 +216,8 @@ def _row(row: Row, units: Mapping[Any, Unit], sentence: str, attrs: Attrs) -> st
     side = {"greater": "one-sided"}.get(str(attrs.get("alternative")), "two-sided")
     texts |= {"noun": called(attrs)[0], "level": level_of(attrs), "side": side}
     texts["aim"] = _AIMS.get(aim, aim)
+    family = str(attrs.get("family", "1 measure"))
+    texts["together"] = f" for {family} together" * (family != "1 measure")
     end = " The list ends inside a tie." * bool(row.get("tied"))
     if row.get("threshold_high") == math.inf:
         end = " With so few gains, this quantile tends to be too low: report the other threshold."
@@ -246,6 +250,8 @@ def _number(row: Row, name: Any, unit: Unit) -> str:
     if name in plain["n_pairs" in row]:
         return f"{value:.4g}"
     if str(name).startswith("p_") and name != "p_stderr":
+        if value < 0.001:
+            return f"{value:.1g}"
         return p_cell(value)
     if isinstance(value, int | np.integer):
         return f"{value:,}"

@@ -44,6 +44,7 @@ TESTS = {
     "cluster": "a cluster-robust t test",
     "groups": "Student's t test over the groups",
     "t": "the paired t test",
+    "linearized": "a t test with linearized variances of the positives and of the negatives",
     "welch": "Welch's t test",
     "delong": "DeLong's test",
     "hypergeometric": "hypergeometric tests",
@@ -84,7 +85,8 @@ HANDLED: dict[str, str | dict[str, str]] = {
     "groups": "Rows with the same {} were treated as a cluster.",
     "strata": "Scores are {average} averages over strata ({0}).",
     "weight": "Each {} has the same weight.",
-    "seeds": "Systems were trained with several seeds ({}).",
+    "min_grade": "Grades of at least {min_grade:g} count as relevant.",
+    "seeds": "Each system was trained with several seeds (column {}).",
     "ties": {
         "shared": "Equal scores were ordered at random, in the same order for all measures.",
         "trec": "Equal scores were ordered by document name, as in trec_eval.",
@@ -139,7 +141,7 @@ INTERVALS = {
 TARGETS = {
     "region": "for fixed thresholds",
     "nbest": "for n-best lists",
-    "both": "for fixed thresholds and n-best lists (the wider limits)",
+    "both": "(the wider of the limits for fixed thresholds and for n-best lists)",
 }
 
 #: captions of tables with several quantities in a row
@@ -166,8 +168,8 @@ NOUNS = {
 _AREAS = {
     "ap": "average precision",
     "roc": "area under the ROC curve",
-    "bedroc": "BEDROC",
-    "partial_area": "standardized partial area under the ROC curve",
+    "bedroc": "BEDROC (α = {alpha:g})",
+    "partial_area": "standardized partial area under the ROC curve (up to an FPR of {fpr:g})",
 }
 
 
@@ -179,7 +181,7 @@ def called(attrs: Attrs) -> tuple[str, bool]:
     """Return the name of the quantity in a record, and whether to use percent."""
     metric, weight = attrs.get("metric"), attrs.get("weight")
     if area := _AREAS.get(attrs.get("kind", attrs.get("method"))):
-        return area, False
+        return area.format_map(attrs), False
     quantity = str(attrs.get("quantity", "score"))
     if metric is None:
         name = NOUNS.get(quantity, _QUANTITIES.get(quantity, quantity))

@@ -344,14 +344,20 @@ def test_a_margin_in_words(right, lists):
     text = rankeval_pd.in_words(
         right.rankeval(metric="accuracy").paired_bootstrap("a", "b", margin=0.9)
     )
-    assert " are equivalent within 90 points (p < 0.001)." in text
-    assert "not significant at the 5% level; the data are compatible with differences of " in text
+    assert " are equivalent with a margin of 90 points (p < 0.001)." in text
+    assert "not significant at the 5% level." in text
     text = rankeval_pd.in_words(lists.rankeval.compare("good", "fair", 100, margin=0.01))
-    assert "The data do not show that good and fair are equivalent within 1 point (p" in text
+    assert "good and fair are not shown to be equivalent with a margin of 1 point (p" in text
     table = lists.rankeval.compare_area("good", "fair", margin=0.02, alternative="greater")
-    assert "good is not worse than fair by 0.02 or more (p < 0.001)." in rankeval_pd.in_words(table)
+    assert (
+        "good is non-inferior to fair with a margin of 0.02 (p < 0.001)."
+        in rankeval_pd.in_words(table)
+    )
     table = lists.rankeval.compare_area("fair", "good", margin=0.02, alternative="less")
-    assert "good is not worse than fair by 0.02 or more (p < 0.001)." in rankeval_pd.in_words(table)
+    assert (
+        "good is non-inferior to fair with a margin of 0.02 (p < 0.001)."
+        in rankeval_pd.in_words(table)
+    )
 
 
 @pytest.mark.parametrize("margin", [0.0, -0.1, np.nan, np.inf])

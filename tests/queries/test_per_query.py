@@ -613,7 +613,7 @@ def test_means_say_what_they_rest_on():
     assert table.loc["P@10", "depth"].to_dict() == depths.to_dict()
     said = rankeval_pd.in_words(whole)
     for fact in (
-        "A query for which a run retrieved nothing counts as 0 (up to 3 queries).",
+        "The value of a run is 0 for a query without evaluated documents (up to 3 queries).",
         "of the documents up to the cutoff are judged.",
         "A query without a value counts as 0 (up to 1 query).",
     ):

@@ -51,7 +51,7 @@ FINITE = {
     "stats.swaps.Swaps._at_many_n": "the candidates, four times as many each time",
     "stats.swaps.Swaps.counts": "the candidates, four times as many each time",
     "tables.apart": "the names of the result",
-    "words.p_text": "the decimals, at most 12",
+    "words.numbers.p_text": "the decimals, at most 12",
 }
 
 WALKS: dict[str, tuple[Callable[[], Iterator[Any]], float, float]] = {}

@@ -200,7 +200,7 @@ def test_a_single_system_has_a_value_and_an_interval(test):
         assert not {"rank_low", "letters", "tied_for_best"} & {*found}
         assert not {"adjust", "family", "alpha", "event"} & {*found.attrs}
         said = rankeval_pd.in_words(found)
-        assert "he mean nDCG@10 of 0 is " in said
+        assert " for 0 (95% interval " in said
         assert "interval" in said
         summary = data.rankeval(measures=[0], **roles).summary(test=test)
         assert {"rank_low", "letters", "difference", "p_value"}.isdisjoint(summary)
@@ -224,7 +224,7 @@ def test_one_run_has_means_with_intervals_and_a_picture():
     means = frame.rankeval.per_query(["P@10"], wide=True)
     alone = means.rankeval.system_ranks()
     assert_allclose(found.loc[0, ["ci_low", "ci_high"]].tolist(), alone.iloc[0, 2:4].tolist())
-    assert "The mean P@10 of bm25 is 0." in rankeval_pd.in_words(found)
+    assert "The mean P@10 is 0.217 for bm25 (95% interval " in rankeval_pd.in_words(found)
     ax = means.rankeval.plot.system_ranks()
     assert [label.get_text() for label in ax.get_yticklabels()] == ["bm25"]
     assert "rank" not in [text.get_text() for text in ax.texts]
