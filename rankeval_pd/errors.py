@@ -313,7 +313,7 @@ def argument_check(
 @functools.cache
 def choices_of(function: AnyFunction) -> dict[str, tuple[str | None, ...]]:
     """Return the values of the options whose annotations list them, with ``Literal``."""
-    choices: dict[str, tuple[str | None, ...]] = {}
+    choices = {}
     for option, annotation in function.__annotations__.items():
         parts = parts_of(annotation, function)
         values = [value for part in parts for value in get_args(part)]

@@ -432,8 +432,8 @@ def _kind(function: Callable[..., Any], parameter: inspect.Parameter | None) -> 
     parts = parts_of(parameter.annotation, function)
     if not parts:
         return ""
-    values: list[str] = []
-    others: list[str] = []
+    values = []
+    others = []
     for part in parts:
         if get_origin(part) is Literal:
             values += [f'"{value}"' for value in get_args(part)]

@@ -709,7 +709,7 @@ def find_gold(data: pd.DataFrame, roles: Roles) -> Hashable:
 
 def measures_of(data: FrameOrDataset, options: Keywords, *, every: bool = True) -> list[Hashable]:
     """Return the measures, or an empty list if the measures are unclear."""
-    known: Options = {}
+    known = {}
     for role in Roles.__dataclass_fields__:
         if role in options and not (every and role == "measures"):
             known[role] = options[role]

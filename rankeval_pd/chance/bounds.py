@@ -179,11 +179,11 @@ def rows_of_pools(
     parts = list(numbers[:, np.newaxis])
     if n.size <= most:
         parts = [numbers]
-    columns: Columns = {}
+    columns = {}
     for part in parts:
         row, place = np.nonzero(exists[part])
         row = part[row]
-        size: Any = float(total[part[0]]), float(positive[part[0]])
+        size = float(total[part[0]]), float(positive[part[0]])
         if n.size <= most:
             size = total[row].astype(float), positive[row].astype(float)
         model = random_tests.population_model(population, *size)

@@ -184,7 +184,7 @@ def random_bound_for(
             f"n={n!r} needs a finite number of candidates, but the population is infinite. Pass"
             " whole numbers."
         )
-    shares: dict[str, FloatArray] = {}
+    shares = {}
     if isinstance(sizes, Shares):
         shares = {"share": sizes.values}  # noqa: PD011
         sizes = sizes.of(n_candidates or 0)
@@ -392,7 +392,7 @@ def _numbers(name: str, values: Any, *, whole: bool = False) -> FloatArray:
         wrong |= (array < 0) | (array != np.floor(array))
     if wrong.any():
         raise ValueError(f"{name}={brief(values)}: pass {allowed}.")
-    numbers: FloatArray = array.astype(float)[()]  # a population of one number is a scalar's
+    numbers = array.astype(float)[()]  # a population of one number is a scalar's
     return numbers
 
 

@@ -306,7 +306,7 @@ def _lists_of_curve(ranking: Ranking, n: IntArray | None, curve: Curve) -> _List
     if curve.space in _FROM_ONE:
         return every
     # prepend the empty list, with a threshold above every score
-    longer: list[Any] = []
+    longer = []
     for x, first in zip(every, (0, 0, np.inf, True), strict=True):
         empty = np.full((*x.shape[:-1], 1), first, dtype=x.dtype)
         longer.append(np.concatenate([empty, x], axis=-1))

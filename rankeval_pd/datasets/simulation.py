@@ -92,7 +92,7 @@ def simulate_candidates(
     generator = np.random.default_rng(Roles.of({"rng": rng}).rng)
     gold = generator.random(n_candidates) < baseline
     shared = generator.normal(size=gold.size)
-    columns: dict[str, Any] = {}
+    columns = {}
     for name, lift in lifts.items():
         own = generator.normal(size=gold.size)
         noise = np.sqrt(together) * shared + np.sqrt(1.0 - together) * own

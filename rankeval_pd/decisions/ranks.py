@@ -128,7 +128,7 @@ def rank_columns(
     decisive = rejects(_matrix(every.p_adjusted, count, 1.0), how.alpha)
     limits = _possible_ranks(known, decisive & (difference < 0))
     higher = known[..., np.newaxis, :, :] > known[..., :, np.newaxis, :]
-    columns: dict[str, AnyArray] = {
+    columns = {
         "rank": 1 + higher.sum(axis=-2),
         "rank_low": limits.low,
         "rank_high": limits.high,

@@ -813,7 +813,7 @@ def rows_of(
     shape = tuple(map(len, labels))
     names = [GROUP, name, *along]
     places = np.indices(shape, sparse=True)
-    flat: Columns = {}
+    flat = {}
     for key, values, place in zip(names, labels, places, strict=True):
         flat[key] = np.broadcast_to(values[place], shape).reshape(-1)
     if along:
@@ -1093,7 +1093,7 @@ def parts_of(
     else:
         parts = stacks(groups, counts=able.counts and isinstance(n, np.ndarray))
     totals = np.zeros(max(len(groups.keys), 1), dtype=np.int64)
-    asked: list[tuple[Candidates, IntArray | None]] = []
+    asked = []
     for part in parts:
         if n_groups is not None:  # whether measures are identical is not known either
             part = replace(part, n_groups=n_groups, same=None)

@@ -284,7 +284,7 @@ def check_n(n: Any) -> Sizes:
                 )
     smallest, largest = min(values, default=0), max(values, default=0)
     if smallest < 1 or largest > _LARGEST:
-        wrong: object = smallest
+        wrong = smallest
         if smallest >= 1:
             wrong = largest
         if not len(values):
@@ -775,7 +775,7 @@ def warn_of_counts(positive: int, total: int, name: Hashable) -> None:
 def with_levels(frame: pd.DataFrame, roles: Roles) -> pd.DataFrame:
     """Return a frame in which the index levels with a role are columns, too."""
     names = list(frame.index.names)
-    added: dict[Hashable, Any] = {}
+    added = {}
     for role in ("gold", "key", "groups", "by", "label"):
         for name in as_names(getattr(roles, role), frame.columns):
             if name is not None and is_known(name, names) and not is_known(name, frame.columns):

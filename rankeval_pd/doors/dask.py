@@ -607,7 +607,7 @@ def _joined_answers(
     keys = pd.concat([part.keys for part, _ in parts], ignore_index=True)
     keys, number = columns.group_numbers(keys, by)
     starts = np.cumsum([0, *(len(part.keys) for part, _ in parts)])
-    answers: list[Answer] = []
+    answers = []
     for (_, own), start in zip(parts, starts, strict=False):
         for rows, facts in own:
             answers.append(({**rows, GROUP: number[start + rows[GROUP]]}, facts))
@@ -770,13 +770,13 @@ class Blocks(NamedTuple):
         are drawn only after those of the second-to-last step have been used.
         """
         statistics = kept([later(blocks.columns_of, x, known=known) for x in self.statistics])
-        sums: list[FloatArray] = []
+        sums = []
         lazy: list[Any] = []
         for number, start in enumerate(range(0, options.n_resamples, resamples.BLOCK)):
             if number and number % _DRAWN == 0:
                 sums += computed(lazy)
                 lazy = []
-            steps: list[Any] = [None, None]
+            steps = [None, None]
             generator = later(resamples.block_generator, options.seed, number)
             size_of_block = min(resamples.BLOCK, options.n_resamples - start)
             for size in resamples.draw_sizes(self.n_items, size_of_block):

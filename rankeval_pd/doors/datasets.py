@@ -275,7 +275,7 @@ def _columns_of(data: xr.Dataset, question: Question) -> Columns:
     source = {x: name for x, (name, _) in found.items()}
     columns = {x: variable for x, (_, variable) in found.items()}
     golds = [x for name in golds for x in columns if source[x] == name]
-    scores: list[Hashable] = []
+    scores = []
     given = options.get("measures")
     if given is None and options.get("b") is not None:
         given = [options.get("a"), *question.named("b")]
@@ -371,7 +371,7 @@ def frame_of(data: Any, roles: Keywords, form: str = "rankings") -> tuple[pd.Dat
     _check(data, question)
     reading = _read(data.compute(), question)
     frame = reading.frame
-    columns: dict[Hashable, Any] = {d: d for d in reading.batch}
+    columns = {d: d for d in reading.batch}
     if frame.columns.nlevels > 1:
         columns = {d: (d, *[""] * (frame.columns.nlevels - 1)) for d in reading.batch}
     return _with_labels(frame, columns, data), reading.question.options
@@ -521,7 +521,7 @@ def _axes(table: pd.DataFrame, reading: Reading, known: Keywords) -> list[_Axis]
                 each = _sizes_of_each(table, reading)
             codes, distinct = pd.factorize(table[word][::each], use_na_sentinel=False)
             codes = codes.repeat(each)
-            found_labels: pd.Index = pd.Index(distinct, tupleize_cols=False)
+            found_labels = pd.Index(distinct, tupleize_cols=False)
             index = found_labels
             if word in known:
                 index = pd.Index(known[word], tupleize_cols=False)
@@ -632,7 +632,7 @@ def _coords_of_groups(
 ) -> dict[Hashable, Any]:
     """Return the coordinates along the groups, with names apart from those of the result."""
     renamed = {x.group: x.dim for x in axes if x.group is not None}
-    coords: dict[Hashable, Any] = {}
+    coords = {}
     for name, coord in data.coords.items():
         if coord.dims and {*coord.dims} <= {*renamed}:
             new = renamed.get(name, name)

@@ -93,7 +93,7 @@ def find_metric(roles: Roles, statistics: list[Hashable], *, one_level: bool) ->
 
     ``statistics`` lists the statistics in the data. For one column per system, it is [None].
     """
-    metric: Any = "mean" if roles.metric is None else roles.metric
+    metric = "mean" if roles.metric is None else roles.metric
     if callable(metric) and not isinstance(metric, type):
         name = getattr(metric, "__name__", type(metric).__name__)
         score = partial(_user_score, function=metric, name=name)
@@ -178,7 +178,7 @@ def _user_score(sums: AnyArray, *, function: Callable[[AnyArray], Any], name: st
 
 def check_complete(values: FloatArray, systems: list[Hashable], labels: pd.Index) -> None:
     """Raise a ValueError unless every system has finite numbers for every item."""
-    lacking: BoolArray = np.asarray(~np.isfinite(values).all(axis=2))
+    lacking = np.asarray(~np.isfinite(values).all(axis=2))
     if not lacking.any():
         return
     k = int(lacking.any(axis=1).argmax())
@@ -538,18 +538,18 @@ class ItemTable(NamedTuple):
         if len(labels) < 2:
             present = f"data, or a group in data, has {len(labels)} items {listed(labels[:1])}"
             raise too_few(present, "items", "Add items, or omit this group.")
-        trained: BoolArray = np.ones((len(systems), 1), dtype=bool)
+        trained = np.ones((len(systems), 1), dtype=bool)
         if seeds is None:
             values = values[:, np.newaxis]
         else:
             trained = np.asarray(~np.isnan(values).all(axis=(2, 3)))
-        names: list[Hashable] = []
+        names = []
         for i, j in np.argwhere(trained):
             names.append(systems[i] if seeds is None else f"{systems[i]}, {seeds[j]}")
         ones = np.where(trained, 1.0, np.nan)[..., np.newaxis, np.newaxis]
         ones = np.broadcast_to(ones, (*values.shape[:3], 1))
         if self.beside.roles.missing == "ratio":
-            known: BoolArray = np.asarray(~np.isnan(values).any(axis=-1, keepdims=True))
+            known = np.asarray(~np.isnan(values).any(axis=-1, keepdims=True))
             summed = metric.name == "sum" or not metric.formula.statistics
             if summed or not known[trained].any(axis=(1, 2)).all():
                 raise ValueError(

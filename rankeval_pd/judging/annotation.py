@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Hashable
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, Unpack
+from typing import NamedTuple, Unpack
 
 import numpy as np
 import pandas as pd
@@ -638,7 +638,7 @@ def _table_of_agreement(
         labels, every = codes[:, number == group], ", ".join(map(str, names))
         categories = range(max(int(labels.max(initial=0)), 0) + 1)
         counts = np.stack([(labels == k).sum(axis=0) for k in categories], axis=1)
-        rows: list[tuple[Any, ...]] = []
+        rows = []
         for a, b in itertools.combinations(range(len(names)), 2):
             kappa = stats.cohen_kappa(labels[a], labels[b], level)
             rows.append((*key, "Cohen's kappa", f"{names[a]}, {names[b]}", *kappa))

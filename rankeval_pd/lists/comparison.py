@@ -145,7 +145,7 @@ def _counts_of_lists(lists: PairRanks, n: IntArray, *, means: bool) -> dict[str,
     """Return the counts for each pair, and their distribution over orders of equal scores."""
     r, cut = lists.regions(n), lists.cuts_tie(n)
     tp_only_a, only, tp_only_b, _ = r.table(n)
-    counts: dict[str, AnyArray] = {
+    counts = {
         "tp_a": r.tp_a,
         "tp_b": r.tp_b,
         "overlap": r.overlap,
@@ -256,7 +256,7 @@ def _averaged(cells: GroupCells, table: Rows, average: str, alternative: str) ->
     gap, variance = columns["gap"], columns["variance"]
     mean = partial(_mean_of_lists, columns["n"], average, alternative)
     result = mean(columns["tp_a"] - columns["tp_b"])
-    rows: Rows = {
+    rows = {
         "precision_a": mean(columns["tp_a"]).value,
         "precision_b": mean(columns["tp_b"]).value,
         "difference": result.value,
@@ -513,7 +513,7 @@ def _rows_of_lists(candidates: Candidates, n: IntArray | None, *, how: Compariso
     pairs = doors.pair_names(candidates.measures, how.a, how.b)
     tests, facts = how.family(candidates, pairs, n)
     total, what, unit = len(pairs) * len(candidates.group), "comparing lists", "pairs"
-    drawing: dict[str, Any] = {}
+    drawing = {}
     if how.swapped:
         if how.adjust_over != "group":
             tests *= max(1, candidates.n_groups)
@@ -573,7 +573,7 @@ def _region_columns(
     r = stats.nbest_regions(lists.a.ranks, lists.b.ranks, lists.a.gold, n)
     only, tp_only_a, tp_only_b = n - r.overlap, r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap
     cut = lists.a.cuts_tie(n) | lists.b.cuts_tie(n)
-    columns: dict[str, AnyArray] = {
+    columns = {
         "precision_a": r.tp_a / n,
         "precision_b": r.tp_b / n,
         "difference": (tp_only_a - tp_only_b) / n,

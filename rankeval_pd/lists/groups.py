@@ -65,7 +65,7 @@ def in_rows(
     ``compute`` takes the position of the ranking or pair, and which of its lists exist. The columns
     of other lists are NaN, or 0 for ``counts``.
     """
-    columns: Columns = {name: np.full(exists.shape, np.nan) for name in names}
+    columns = {name: np.full(exists.shape, np.nan) for name in names}
     columns |= {name: np.zeros(exists.shape, dtype=np.int64) for name in counts}
     for row in np.ndindex(exists.shape[:-1]):
         there = exists[row]
@@ -329,7 +329,7 @@ def of_rows(
 
     ``compute`` takes the members, n in ascending order, and the position of the ranking.
     """
-    columns: Columns = {name: np.full(exists.shape, np.nan) for name in names}
+    columns = {name: np.full(exists.shape, np.nan) for name in names}
     columns["n_groups"] = np.zeros(exists.shape, dtype=np.int64)
     for row in np.ndindex(exists.shape[:-1]):
         there = exists[row]
@@ -352,7 +352,7 @@ def recall_sizes(
     totals, _ = ranked.totals(n, target)
     tp, positive = up_to_ranks(ranked.rank, ranked.gold)[n], float(ranked.gold.sum())
     edge = totals.edges[0] * (target == "nbest")
-    recall: FloatArray = np.asarray((tp + 1.0) / (positive + 2.0), dtype=np.float64)
+    recall = np.asarray((tp + 1.0) / (positive + 2.0), dtype=np.float64)
     found = stats.whole_spread(
         totals._replace(edges=(edge,)),
         tp / max(positive, 1.0),

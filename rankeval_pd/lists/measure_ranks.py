@@ -119,7 +119,7 @@ class RankingTask:
 def list_columns(task: RankingTask, lists: NBest) -> dict[str, AnyArray]:
     """Return precision, its intervals and tests against chance: (group, measure, n)."""
     ranking, clusters, exists = task.ranking, task.candidates.clusters, lists.exists
-    columns: dict[str, AnyArray] = {
+    columns = {
         "value": np.where(exists, lists.tp / task.sizes, np.nan),
         "tied": lists.tied,
         "exists": exists,
@@ -149,7 +149,7 @@ def list_tests(task: RankingTask, lists: NBest) -> dict[str, FloatArray]:
 
     The columns (group, pair, n) are listed by :func:`ranks.columns_of_tests` and _END_COLUMNS.
     """
-    families: list[str] = []
+    families = []
     if task.how.swapped:
         families = [*task.families]
     names = [*ranks.columns_of_tests(families), *_END_COLUMNS]
@@ -164,7 +164,7 @@ def _tests_of_pair(
 ) -> dict[str, AnyArray]:
     """Return the tests of one pair in one group: (n)."""
     how, candidates, group = task.how, task.candidates, row[0]
-    sides: Any = pairs[row[1]].tolist()
+    sides = pairs[row[1]].tolist()
     both = np.asarray(candidates.present[group, sides].all(axis=0))
     a, b = (stats.ranking_alone(task.ranking, (group, side), both) for side in sides)
     pair = stats.TiedLists(a, b, task.sizes[there])
@@ -229,7 +229,7 @@ def _tests_of_pair(
     )
     drawing = {name: swapping[name] for name in ("each", "n_resamples", "seed")}
     margins = [*difference_margins(ranked, n, levels, **drawing)]
-    ends: dict[str, AnyArray] = {}
+    ends = {}
     if tied is not None:
         ends = _end_columns(tied, n, cut, *swapped.ends)
     columns["p_value"] = p_family = swapped.alone

@@ -624,7 +624,7 @@ def labels_by_rank(
 ) -> tuple[BoolArray, stats.Keys]:
     """Return the labels and the keys for draws of the candidates in one ranking, best first."""
     best_first = ranking.order[row][: ranking.here[row]]
-    keys: stats.Keys = np.broadcast_to(candidates.keys, ranking.score.shape)[row][best_first]
+    keys = np.broadcast_to(candidates.keys, ranking.score.shape)[row][best_first]
     return ranking.gold[row][best_first], keys
 
 

@@ -16,7 +16,7 @@ from rankeval_pd.doors import Data
 from rankeval_pd.errors import check_count, check_numbers, listed
 from rankeval_pd.options import Capabilities, with_options, with_roles_but
 from rankeval_pd.roles import Alternative, ProportionInterval, RankingRoles, Roles, as_names
-from rankeval_pd.stats import AnyArray, FloatArray, IntArray, proportions
+from rankeval_pd.stats import FloatArray, IntArray, proportions
 
 # ---- Study precision in repeated samples (Evert 2004, section 4)
 
@@ -173,8 +173,8 @@ def repetition_samples(
     with stats.silent_division():
         precision = tp / sizes
     low, high, covered = samples.covered(sizes, tp)
-    place: AnyArray = np.indices(sizes.shape)
-    columns: dict[str, AnyArray] = {
+    place = np.indices(sizes.shape)
+    columns = {
         GROUP: place[0],
         "measure": place[1],
         "threshold": np.broadcast_to(samples.threshold, sizes.shape),

@@ -183,7 +183,7 @@ class Canvas:
         """Draw intervals at the given x values, slightly shifted for each name."""
         from matplotlib.transforms import ScaledTranslation
 
-        figure: Any = self.ax.figure
+        figure = self.ax.figure
         aside = (place - 0.5 * (count - 1)) * _DODGE / 72.0
         shift = ScaledTranslation(aside, 0, figure.dpi_scale_trans)
         look = {"color": color, "linewidth": 1.1, "alpha": 0.75, "zorder": 2.6}

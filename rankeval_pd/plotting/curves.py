@@ -230,7 +230,7 @@ def _draw_chance(
     canvas.guide(x, y, "random order")
     canvas.tell("Gray line: mean over random orders.")
     if spec.chance == "diagonal" and linear:
-        look: dict[str, Any] = {"rotation": 45, "rotation_mode": "anchor", "va": "top"}
+        look = {"rotation": 45, "rotation_mode": "anchor", "va": "top"}
         look |= {"transform_rotates_text": True, "ha": "center", "clip_on": True}
         look |= {"fontsize": font(canvas.ax, "note"), "color": canvas.ink.note}
         canvas.ax.text(0.66, 0.64, fields or "random order", **look)
@@ -346,8 +346,8 @@ def _with_references(
             "crossovers=True needs one or more significance levels. Pass them as bands, such as"
             " bands=0.05."
         )
-    roles: Any = panels.roles_in(asked)
-    pooled: Any = {**roles, "pool": "all"}  # a single band for all curves
+    roles = panels.roles_in(asked)
+    pooled = {**roles, "pool": "all"}  # a single band for all curves
     drawn_bands, lines, marks, areas, ideal = [], None, None, None, None
     with one_reading():
         curve = _CURVES[space](data, *args, **asked)
@@ -368,7 +368,7 @@ def _with_references(
         if isolines is not None:
             lines = isolines_of(data, isolines, space, **roles)
         if space == "gain" and np.max(np.asarray(curve["n"]), initial=0) > 0:
-            ungrouped: Any = {**pooled, "groups": None}
+            ungrouped = {**pooled, "groups": None}
             ideal = random_bound(data, 0.5, 1, **ungrouped)
         if space in _AREAS:
             areas = area_of(data, _AREAS[space], **roles)

@@ -54,7 +54,7 @@ from rankeval_pd.plotting.panels import (
 )
 from rankeval_pd.stats import WRITTEN, AnyArray
 from rankeval_pd.systems import tests
-from rankeval_pd.tables import Attrs, Options
+from rankeval_pd.tables import Attrs
 from rankeval_pd.words import alpha_of, first_of, letter_sets, percent_of
 
 # ---- A dot, an interval, numbers and tie bars in each row
@@ -182,7 +182,7 @@ def _write_columns(
     if kept and kept[-1][1] is limits:
         kept.insert(1, kept.pop())
 
-    heading: Options = {"fontsize": head, "color": ink.note, "va": "bottom"}
+    heading = {"fontsize": head, "color": ink.note, "va": "bottom"}
     heading |= {"xycoords": "axes fraction", "annotation_clip": False}
     cell = {"xycoords": BESIDE, "fontsize": size, "annotation_clip": True}
     at = 8.0
@@ -198,7 +198,7 @@ def _write_columns(
         write(ax, "tied", (1, 1), (at, 3), ha="left", **heading)
         # a bar for each letter, with dots if there are gaps between its rows
         base = blended_transform_factory(ax.transAxes, ax.transData)
-        bar: Options = {"clip_on": False, "color": ink.fg, "label": "_tied"}
+        bar = {"clip_on": False, "color": ink.fg, "label": "_tied"}
         bar |= {"scalex": False, "scaley": False}
         gaps = False
         for lane, group in lanes:

@@ -88,12 +88,12 @@ def _with_band(
     """Return the precision of lists, and its simultaneous band if there is a single name."""
     roles, band = roles_in(asked), None
     with one_reading():
-        table: Any = nbest_precision(data, seen_of(data, n, roles), level=level, **asked)
+        table = nbest_precision(data, seen_of(data, n, roles), level=level, **asked)
         names = dict.fromkeys(np.asarray(table["measure"]).tolist())
         count = len(Look(highlight=highlight).highlighted or names)
         single = count == 1 and np.unique(table["n"]).size > SPARSE
         if simultaneous and single and Roles.of(roles).ties in CUTTING:
-            drawn: Any = {"level": level, "n_resamples": n_resamples, **roles}
+            drawn = {"level": level, "n_resamples": n_resamples, **roles}
             with hushed():  # the caption contains the warning about a narrow band
                 band = precision_band(data, shown(table), **drawn)
     return table, band
@@ -189,7 +189,7 @@ def draw_lists(
 ) -> dict[Hashable, pd.DataFrame]:
     """Draw the curve of each measure, and return the rows with x positions."""
     rows = by_name(table)
-    scores: dict[Hashable, float] = {}
+    scores = {}
     logarithmic = is_log(log, table["n"])
     short = logarithmic and log is None  # if every n were drawn, the first ranks would be too noisy
     for measure, mine in rows.items():
@@ -342,7 +342,7 @@ def _possible_share(rows: pd.DataFrame, positive: float, first: int) -> pd.Serie
     possible = rows["critical"] <= np.minimum(rows["n"], positive) + 1e-6
     if "attainable" in rows:  # without curves, no other line shows the number of true positives
         possible &= rows["attainable"].astype(bool)
-    share: pd.Series[Any] = (rows["critical"] / rows["n"]).where(possible)
+    share = (rows["critical"] / rows["n"]).where(possible)
     return share
 
 
@@ -551,7 +551,7 @@ def comparison(
         _draw_difference(canvas, panels[1], pairs[0], together, rows)
     if overlap:
         # the percentage of shared candidates, on a separate scale
-        right: Any = canvas.ax.twinx()
+        right = canvas.ax.twinx()
         look = {"color": canvas.ink.plain, "linewidth": 1.0, "label": "_overlap"}
         for pair in pairs:
             right.plot(pair["n"], pair["overlap"] / pair["n"], **look)
@@ -688,7 +688,7 @@ def _name_strip_rows(
     """Write the better measure on the left of each row and the kind of test on the right."""
     ink, size = canvas.out, font(canvas.ax, "note")
     width, height = canvas.size
-    beside: dict[str, Any] = {"xycoords": BESIDE, "va": "center", "fontsize": size}
+    beside = {"xycoords": BESIDE, "va": "center", "fontsize": size}
     beside["annotation_clip"] = False
     room = 0.38 * width - 60.0
     texts = []

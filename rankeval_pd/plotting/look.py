@@ -160,7 +160,7 @@ class Look:
                 f"labels={self.labels!r} is of type {type(self.labels).__name__}: pass a mapping "
                 "from names to labels, as in {'G2': 'log-likelihood'}."
             )
-        highlighted: list[Hashable] = [] if self.highlight is None else [self.highlight]
+        highlighted = [] if self.highlight is None else [self.highlight]
         if np.iterable(self.highlight) and not isinstance(self.highlight, str):
             highlighted = [*self.highlight]
         object.__setattr__(self, "highlighted", highlighted)
@@ -445,7 +445,7 @@ def set_chosen_ticks(
     ends = forward(np.array([low, high], dtype=float))
     length, room = _length_and_room(axis, characters or max(map(len, texts), default=1))
     scale = length / max(float(abs(ends[1] - ends[0])), 1e-300)
-    kept: dict[float, str] = {}
+    kept = {}
     taken: list[float] = []
     for place, text in zip(places, texts, strict=True):
         at = float(forward(np.array([place], dtype=float))[0]) * scale

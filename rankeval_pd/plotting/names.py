@@ -33,7 +33,7 @@ def spread_apart(wanted: Any, least: float, low: float, high: float) -> AnyArray
     each name.
     """
     order = np.argsort(wanted, kind="stable")
-    pools: list[tuple[float, int]] = []
+    pools = []
     for k, place in enumerate(np.asarray(wanted, dtype=float)[order]):
         pools.append((place - k * least, 1))
         while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
@@ -255,7 +255,7 @@ def _ends_fit(ax: Axes, names: Sequence[Named]) -> bool:
     if _LINE * LEAST * len(names) > 0.62 * height:
         return False
     size, widest = font(ax, "name"), 0.0
-    ends: list[float] = []
+    ends = []
     for x in names:
         widest = max(widest, wide(x.text, size))
         if not x.reference:

@@ -119,7 +119,7 @@ def table_of(table: Drawable, needed: str, made_by: str) -> pd.DataFrame:
 
 def by_name(table: pd.DataFrame, column: Any = "measure") -> dict[Any, pd.DataFrame]:
     """Return the rows for each name, including a missing name, in order of n."""
-    parts: dict[Any, pd.DataFrame] = {}
+    parts = {}
     for name, rows in table.groupby(column, sort=False, dropna=False):
         parts[name] = rows
         if not rows["n"].is_monotonic_increasing:
@@ -284,7 +284,7 @@ def grid_of(count: int, wide: int, size: tuple[float, float] | None, **shared: b
 def end(canvases: Sequence[Canvas], look: Look_of_look, *, ours: bool) -> None:
     """Write the line names of all panels once, and label only the outer axes."""
     panels = [canvas.ax for canvas in canvases]
-    figure: Any = panels[0].figure
+    figure = panels[0].figure
     if ours:  # axis labels along the left and bottom edges only
         specs = [panel.get_subplotspec().get_topmost_subplotspec() for panel in panels]
         tops = {(spec.rowspan.start, spec.colspan.start) for spec in specs}

@@ -54,7 +54,7 @@ from rankeval_pd.stats import Items, rejects
 from rankeval_pd.systems import studies
 from rankeval_pd.systems.studies import gain_threshold
 from rankeval_pd.systems.tests import paired_bootstrap
-from rankeval_pd.tables import Attrs, Options
+from rankeval_pd.tables import Attrs
 from rankeval_pd.words import percent_of
 
 # ---- Measures in plots that compare pairs of systems
@@ -256,7 +256,7 @@ def pairs(canvas: Canvas, table: pd.DataFrame) -> None:
         inset.minorticks_off()
         inset.set_xlim(0.0, high)
         words = _what(table.attrs).replace("difference in ", "difference,\n")
-        note: Options = {"fontsize": size, "color": ink.note}
+        note = {"fontsize": size, "color": ink.note}
         corner = {"xycoords": "axes fraction", "va": "center"}
         write(inset, "gray: not distinguished", (0, 0), (0, -2.4 * size), **corner, **note)
         inset.set_title(words.replace("gain in ", "gain in\n"), loc="left", pad=4, **note)
@@ -356,7 +356,7 @@ def confidence(
         sure=table["confidence"] >= _LEVEL,
         most=p <= least * (1.0 + 1e-6),
     )
-    relations: dict[Any, pd.DataFrame] = {None: table}
+    relations = {None: table}
     if "relation" in table:
         relations = dict([*table.groupby("relation", sort=False)])
     several = len(relations) > 1
@@ -800,7 +800,7 @@ def _values_of_pairs(
     asked = each_metric(data)
     parts = []
     for metric, one in asked:
-        items: Any = as_items(one)
+        items = as_items(one)
         of = items.attrs.get("metric") if isinstance(items, pd.DataFrame) else None
         groups = _groups_of_items(items, roles)
         names = groups[0][2]
@@ -905,7 +905,7 @@ def _name_farthest(canvas: Canvas, names: list[str], x: Any, y: Any) -> None:
     chosen = [k for sign in (1, -1) for k in order[np.sign(gap[order]) == sign][:_NAMED]]
     taken: list[Any] = []
     halo = withStroke(linewidth=2.5, foreground=canvas.ink.bg)  # names may cover dots
-    look: Options = {"color": canvas.ink.fg, "zorder": 5, "path_effects": [halo]}
+    look = {"color": canvas.ink.fg, "zorder": 5, "path_effects": [halo]}
     for k in sorted(chosen, key=lambda k: -abs(gap[k])):
         text = cut_text(names[k], size, 0.35 * side)
         box = np.array([wide(text, size), 1.1 * size])

@@ -26,7 +26,7 @@ from rankeval_pd.errors import (
 )
 from rankeval_pd.options import Capabilities
 from rankeval_pd.roles import FamilyAdjustment, MeanTest, QueryRoles
-from rankeval_pd.stats import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.queries import (
     EXPECTED_METRICS,
     METRIC_ALIASES,
@@ -423,7 +423,7 @@ class QueryValues(NamedTuple):
 def _rows_per_metric(values: QueryValues, undefined: str) -> pd.DataFrame:
     """Return one row per query, measure and metric; "skip" omits undefined values."""
     value = values.metrics
-    kept: BoolArray = ~np.isnan(value) | (undefined == "zero")
+    kept = ~np.isnan(value) | (undefined == "zero")
     query, measure, metric = np.nonzero(kept)
     columns = {
         "measure": pd.Series(pd.Index(values.measures, tupleize_cols=False)).array.take(measure),
@@ -458,7 +458,7 @@ def wide_form(values: QueryValues, undefined: str) -> pd.DataFrame:
         keys, value = keys.loc[whole], value[whole]
     index = keys.set_index(list(keys.columns)).index
     names = pd.Index(values.measures, tupleize_cols=False, name="system")
-    header: Any = names
+    header = names
     if len(labels) > 1:
         header = pd.MultiIndex.from_product([labels, names], names=["metric", "system"])
     # (query, measure, metric) -> (query, column), metric by metric
@@ -527,7 +527,7 @@ def query_summary(
     if len(table.columns.unique(level=1)) == 1:  # there is nothing to test
         adjusted = None
     check_choice("adjust_over", adjust_over, get_args(OverMetrics))
-    options: dict[str, Any] = {
+    options = {
         "by": METRIC,
         "n_resamples": n_resamples,
         "adjust": adjusted,
@@ -581,7 +581,7 @@ _JUDGED_APART = 0.1  # difference in judged proportions that could explain a dif
 
 def _warn_of_facts(table: pd.DataFrame) -> None:
     """Warn if judged proportions, depths or ties could explain differences."""
-    open_ties: list[str] = []
+    open_ties = []
     for metric, part in table.groupby("metric", sort=False):
         part = part.set_index("measure")
         cutoff, shares, depth = int(part["cutoff"].iloc[0]), part["judged"].dropna(), part["depth"]
@@ -617,7 +617,7 @@ def _of_metrics(
     parts = {m: pd.DataFrame(table[m])[measures] for m in metrics}
     items = pd.concat(parts, names=[METRIC])
     keys = pd.MultiIndex.from_product([metrics, measures])
-    named: Any = {**options, "measures": measures}  # the names of the measures are known
+    named = {**options, "measures": measures}  # the names of the measures are known
     ranks = system_ranks(items, test=test, **named)
     tested = ranks
     columns = _of_query_systems(ranks, "system", keys, {name: name for name in _RANKED.split()})

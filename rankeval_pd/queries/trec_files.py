@@ -167,7 +167,7 @@ def _by_pandas(content: bytes, kind: FileKind) -> Options:
     if table.isna().to_numpy().any():
         raise ValueError("a line has too few words")
     numbers = np.array([*map(_file_number, table[kind.number])])
-    by_name: Options = {str(name): table[name].array for name in table}
+    by_name = {str(name): table[name].array for name in table}
     return {**by_name, kind.number: numbers}
 
 
@@ -411,12 +411,12 @@ def read_trec(
     size = pairs.query.size
     for rows, read in zip(pairs.places, lines, strict=True):
         _refuse_repeated_pairs(rows, size, read)
-    columns: Options = {
+    columns = {
         "query": queries.names.take(order).take(pairs.query),
         "document": pairs.names.take(pairs.document),
     }
     for part, rows in zip(parts, pairs.places[len(lines) - len(parts) :], strict=True):
-        scores: FloatArray = np.full(size, np.nan)
+        scores = np.full(size, np.nan)
         scores[rows] = part.number
         columns[part.name] = scores
     if qrels is not None:

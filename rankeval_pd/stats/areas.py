@@ -588,7 +588,7 @@ def _of_block(at: Blocks, values: FloatArray) -> FloatArray:
 def _from_own_block_on(at: Blocks, values: FloatArray) -> FloatArray:
     """Return, for each rank, the sum of the values from the rank's block on."""
     below = sums_before(values[..., ::-1])[..., ::-1]
-    later: FloatArray = np.take_along_axis(below, at.end, axis=-1)
+    later = np.take_along_axis(below, at.end, axis=-1)
     return later + _of_block(at, values)
 
 
@@ -625,7 +625,7 @@ def ap_limits(
 def _moved(share: FloatArray, reach: FloatArray) -> FloatArray:
     """Return a share moved by this much, on the logit scale by the delta method."""
     odds = np.log(share) - np.log1p(-share) + reach / (share * (1.0 - share))
-    moved: FloatArray = 1.0 / (1.0 + np.exp(-odds))
+    moved = 1.0 / (1.0 + np.exp(-odds))
     return moved
 
 

@@ -112,7 +112,7 @@ def cells(
     """
     if keys is None:
         keys = ranking.by_position(gold.size)
-    times: IntArray = np.ones(gold.size, dtype=np.int64)
+    times = np.ones(gold.size, dtype=np.int64)
     if whole is not None:  # one candidate per label stands for all unlisted ones
         listed = np.min(ranks, axis=0) <= n[-1]
         gold, keys = gold[listed], keys[listed]

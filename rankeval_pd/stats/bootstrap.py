@@ -376,7 +376,7 @@ class SignedSum(_ExactSum):
         plus = self._plus(theta)
         if self.sizes.size > _MANY:
             return 0, self._convolved(plus)
-        parts: list[Part] = [
+        parts = [
             (np.array([0, size]), np.array([1.0 - p, p]), int(times))
             for size, p, times in zip(self.sizes, plus, self.times, strict=True)
         ]
@@ -560,7 +560,7 @@ class Contributions(NamedTuple):
 def contributions(items: Items) -> Contributions:
     """Return contributions of items, or clusters, that sum to the scores."""
     drawn = items.drawn
-    weights: FloatArray = np.ones(drawn.shape[1])
+    weights = np.ones(drawn.shape[1])
     if items.cluster is not None:
         weights = np.bincount(items.cluster).astype(float)
     if items.unit is not None:

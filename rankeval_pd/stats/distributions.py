@@ -41,7 +41,7 @@ def log_pmf_of_hypergeometric(
         (positive - i, positive, left),
         (left - (positive - i), negative, left),
     )
-    log_p: FloatArray = (
+    log_p = (
         stirling_remainder(positive)
         + stirling_remainder(negative)
         + stirling_remainder(n)
@@ -329,9 +329,9 @@ def log_choose(n: int, k: AnyArray) -> FloatArray:
 
 def log_pmf(i: FloatArray, n: FloatArray, z: FloatArray) -> FloatArray:
     """Return log P(X = i) for X ~ Binomial(n, z), with an integer i from 0 to n."""
-    rest: FloatArray = (
-        stirling_remainder(n) - stirling_remainder(i) - stirling_remainder(n - i)
-    ) - (deviance(i, n * z) + deviance(n - i, n * (1.0 - z)))
+    rest = (stirling_remainder(n) - stirling_remainder(i) - stirling_remainder(n - i)) - (
+        deviance(i, n * z) + deviance(n - i, n * (1.0 - z))
+    )
     return rest
 
 
@@ -609,7 +609,7 @@ def _convolved(laws: FloatArray, times: IntArray) -> tuple[float, FloatArray]:
 
     Powers come from squaring; then the two shortest distributions are convolved until one is left.
     """
-    parts: list[tuple[int, FloatArray]] = []  # (first count, law)
+    parts = []  # (first count, law)
     for law, often in zip(laws, times.tolist(), strict=True):
         first, power = _trimmed(0, law)
         while often:

@@ -194,7 +194,7 @@ def _rare_tail(a: FloatArray, b: FloatArray, p: FloatArray) -> FloatArray:
     """Return 1 - I_p(a, b), term by term: (1 - p)^b (1 + b p + b (b + 1) p^2 / 2 + ...)."""
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         term = np.exp(b * np.log1p(-p))
-        total: FloatArray = term.copy()
+        total = term.copy()
         for k in range(1, int(a.max())):
             term = term * ((b + k - 1.0) * p / k)
             total += np.where(k < a, term, 0.0)
@@ -442,7 +442,7 @@ def _tables_of_samples(
     positive = int(tp.sum())
     if are_few(n, tp):
         shape = (np.minimum(n[:-1], positive) + 1).tolist()
-        first: IntArray = np.indices(shape).reshape(n.size - 1, -1)
+        first = np.indices(shape).reshape(n.size - 1, -1)
         last = positive - first.sum(axis=0)
         tables = np.vstack([first, last])[:, (last >= 0) & (last <= n[-1])].T
         log = -scipy.special.betaln(tables + 1.0, n - tables + 1.0).sum(axis=-1)

@@ -284,8 +284,8 @@ def _first_crossings(path: IntArray, k: IntArray, population: Population) -> Flo
     lowest, highest = path.min(axis=1), path.max(axis=1)
     result = np.zeros(rows)
     law, base = np.full((rows, 1), _START), 0  # mass of each count from base: (row, count)
-    removed: list[FloatArray] = []
-    counts: list[IntArray] = []
+    removed = []
+    counts = []
     start = cells = 0
     for place, (step, least, low, high) in enumerate(
         zip(*(x.tolist() for x in (steps, kept, lowest, highest)), strict=True)
@@ -356,7 +356,7 @@ def _completion_factor(
         return np.ones(count.size)
     total, positive = population.total, population.positive
     possible = (count <= positive) & (k - count <= total - positive) & (count <= k)
-    needed: FloatArray = np.where(possible, positive - count, 0.0)
+    needed = np.where(possible, positive - count, 0.0)
     whole = log_pmf(np.array(positive), np.array(total), np.array(prior))
     of_rest = log_pmf(needed, np.asarray(total - k, dtype=float), np.array(prior))
     return np.where(possible, np.exp(of_rest - whole), 0.0)

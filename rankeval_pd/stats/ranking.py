@@ -71,7 +71,7 @@ class TieBlock(NamedTuple):
         inside = n - self.above
         share = self.tp / np.maximum(self.size, 1)
         left = (self.size - inside) / np.maximum(self.size - 1, 1)
-        sd: FloatArray = np.sqrt(np.maximum(inside * share * (1.0 - share) * left, 0.0))
+        sd = np.sqrt(np.maximum(inside * share * (1.0 - share) * left, 0.0))
         return sd
 
 
@@ -297,7 +297,7 @@ class Ranking:
         rank = np.minimum(np.concatenate([n, n + 1]), width)
         edges = np.take_along_axis(self.score, self.order[..., rank - 1], axis=-1)
         last, after = edges[..., : n.size], edges[..., n.size :]
-        cut: BoolArray = equal_scores(last, after) & (n < self.size.total[..., np.newaxis])
+        cut = equal_scores(last, after) & (n < self.size.total[..., np.newaxis])
         return cut
 
     def accepted(self, threshold: FloatArray) -> Accepted:
@@ -439,7 +439,7 @@ def accepted_regions(
 ) -> AcceptedRegions:
     """Count two acceptance sets and the overlap in O(N) per pair of thresholds."""
     score_a, score_b, gold, present = np.broadcast_arrays(score_a, score_b, gold, present)
-    columns: list[list[IntArray]] = []
+    columns = []
     scores = (score_a, threshold_a), (score_b, threshold_b)
     for cut in range(threshold_a.shape[-1]):
         a, b = ((score >= least[..., cut, np.newaxis]) & present for score, least in scores)
@@ -693,7 +693,7 @@ def other_order(keys: Keys, seed: int, number: int) -> Keys:
 
 def by_position(size: int) -> Keys:
     """Return keys based on positions for candidates without keys."""
-    place: IntArray = np.arange(size)
+    place = np.arange(size)
     return mix(place.astype(np.uint64))
 
 

@@ -112,7 +112,7 @@ def of_influences(
     columns = {name: np.full(shape, np.nan) for name in columns_of_tests([*families])}
     gold, present = (np.broadcast_to(x, influence.shape) for x in (gold, present))
     for row in np.ndindex(batch):
-        shared: FloatArray | None = None
+        shared = None
         sizes: list[int] = []
         if cluster is None:
             of_classes, sizes = _covariances(influence[row], gold[row], present[row])

@@ -263,7 +263,7 @@ def monte_carlo_error(
     known = ~np.isnan(p_single)
     hits = np.where(known, np.round(p_single * (drawn + 1.0)) - 1.0, 0.0)
     low, high = clopper_pearson(hits, np.where(known, drawn, 1.0), 0.95)
-    undecided: BoolArray = known & (factor * low < alpha) & (alpha < factor * high)
+    undecided = known & (factor * low < alpha) & (alpha < factor * high)
     return error, undecided
 
 

@@ -101,7 +101,7 @@ class TiedLists:
         a, b = ([np.zeros_like(of[0]), *of] for of in self.levels)
         for x, y in itertools.product(range(3), range(3)):
             found[x, y] = self._reached(a[x], b[y])
-        counts: IntArray = found[:3, :3] - found[1:, :3] - found[:3, 1:] + found[1:, 1:]
+        counts = found[:3, :3] - found[1:, :3] - found[:3, 1:] + found[1:, 1:]
         counts[0, 0] = 0  # in neither list
         return counts
 
@@ -209,7 +209,7 @@ class TiedLists:
         # the top ranks contain every listed candidate, and thus a known fraction of both blocks
         listed = np.minimum(*(x.ranks for x in self.pair)) if self.cut_off else some_a
         seen = self._reached(some_a, some_b, listed) - of_a - of_b + whole
-        both: Any = seen / (np.maximum(f, g) if self.cut_off else 1.0)
+        both = seen / (np.maximum(f, g) if self.cut_off else 1.0)
         shared = whole + (of_a - whole) * g + (of_b - whole) * f + both * np.minimum(f, g)
         return shared, both
 

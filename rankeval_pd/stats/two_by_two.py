@@ -158,8 +158,8 @@ def mantel_haenszel_difference(x: IntArray, y: IntArray, m: IntArray) -> tuple[f
         return 0.0, 0.0
     result = float((a - b).sum()) / 2.0 / weight
     # Sato's estimate: (difference P + Q) / weight^2, here for samples of equal size
-    p: FloatArray = (b - a) / 4.0
-    q: FloatArray = (a * (n - b) + b * (n - a)) / (4.0 * n)
+    p = (b - a) / 4.0
+    q = (a * (n - b) + b * (n - a)) / (4.0 * n)
     variance = max((result * float(p.sum()) + float(q.sum())) / weight**2, 0.0)
     return result, math.sqrt(variance)
 
@@ -382,7 +382,7 @@ def fisher_power(
     for start in range(start_a, end_a, _ROWS):
         i = np.arange(start, min(start + _ROWS, end_a))[:, np.newaxis]
         of_sum = i + j - first
-        rejected: BoolArray = (i <= low[of_sum]) | (i >= high[of_sum])
+        rejected = (i <= low[of_sum]) | (i >= high[of_sum])
         power += law_a[:, i[:, 0]] @ (rejected @ law_b.T)
     return np.clip(power, 0.0, 1.0)
 

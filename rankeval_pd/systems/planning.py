@@ -366,7 +366,7 @@ def _plans(gain_se: Any, n_items: Any, metric: str | None) -> AnyArray:
 def _plan_of_parts(parts: dict[str, AnyArray], *, accuracy: bool, pooled: float) -> AnyArray:
     """Return a plan for each element of the broadcast parts."""
     error, n = parts["gain_se"], parts["n_items"]
-    differ: stats.FloatArray | float = np.nan
+    differ = np.nan
     if accuracy:
         differ = np.minimum(n * error**2 + parts.get("gain", 0.0) ** 2, 1.0)
     # after an overflow, no test set is large enough, and an error is raised

@@ -434,7 +434,7 @@ def calibration(
 def _as_in_pairs(attrs: Mapping[Any, Any], roles: Mapping[str, Any]) -> dict[str, Any]:
     """Return roles with the metric and direction from the table of pairs."""
     check_flag("higher_is_better", roles.get("higher_is_better"), none=True)
-    made: dict[str, Any] = {}
+    made = {}
     if attrs.get("metric") in METRICS:
         made["metric"] = attrs["metric"]
     if attrs.get("higher_is_better") in (0, 1):  # attrs store booleans as numbers
