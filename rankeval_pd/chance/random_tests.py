@@ -314,7 +314,7 @@ def log_tail(at: FloatArray, n: FloatArray, model: Population, method: str) -> F
         log_p = np.where((at <= -1.0) | ((at < n) & (prior == 1.0)), 0.0, -np.inf)
         inside = (at > -1.0) & (at < n) & (prior > 0.0) & (prior < 1.0)
         log_p[inside] = log_betainc(at[inside] + 1.0, n[inside] - at[inside], prior[inside])
-        return np.asarray(log_p)
+        return log_p
     whole = np.floor(at)
     log_p = model.tails(whole, n).gt
     if method == "interpolated":

@@ -721,7 +721,7 @@ def cluster_codes(values: pd.Series, name: Hashable) -> IntArray:
     """Return each candidate's group number, independent of the row order."""
     number, labels = factorized(values, "groups", name)
     order = np.argsort(label_hashes(pd.Index(labels, tupleize_cols=False)))
-    return np.asarray(ranking.inverse(order)[number])
+    return ranking.inverse(order)[number]
 
 
 def label_examples(labels: pd.Index | Sequence[pd.Index], rows: BoolArray) -> list[Any]:

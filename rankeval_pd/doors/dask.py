@@ -405,7 +405,7 @@ def _best(
 
 
 def _are_better(worse: FloatArray, bound: FloatArray | float) -> BoolArray:
-    return np.asarray(np.where(np.isnan(bound), ~np.isnan(worse), worse < bound))
+    return np.where(np.isnan(bound), ~np.isnan(worse), worse < bound)
 
 
 def collect_head(

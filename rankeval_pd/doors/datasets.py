@@ -551,7 +551,7 @@ def _cells(axes: Sequence[_Axis], rows: int) -> IntArray:
     """Return the position of each row among all positions along these dimensions."""
     if not axes:
         return np.zeros(rows, dtype=np.int64)
-    return np.asarray(np.ravel_multi_index([x.place for x in axes], [len(x.labels) for x in axes]))
+    return np.ravel_multi_index([x.place for x in axes], [len(x.labels) for x in axes])
 
 
 def _list_sizes(there: IntArray, reading: Reading) -> pd.Index:

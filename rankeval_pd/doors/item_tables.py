@@ -491,7 +491,7 @@ def codes(values: pd.Series, role: str, name: Hashable) -> IntArray:
     if isinstance(values.dtype, pd.CategoricalDtype):
         values = values.astype(object)
     number, labels = factorized(values, role, name)
-    return np.asarray(ranking.inverse(item_order(pd.Index(labels)))[number])
+    return ranking.inverse(item_order(pd.Index(labels)))[number]
 
 
 # -------------------------------------------------------------------------------------------------

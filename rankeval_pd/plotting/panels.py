@@ -278,7 +278,7 @@ def grid_of(count: int, wide: int, size: tuple[float, float] | None, **shared: b
     figure, fresh = plt.subplots(rows, wide, squeeze=False, **look)
     for spare in fresh.ravel()[count:]:
         figure.delaxes(spare)
-    return np.asarray(fresh.ravel()[:count])
+    return fresh.ravel()[:count]
 
 
 def end(canvases: Sequence[Canvas], look: Look_of_look, *, ours: bool) -> None:

@@ -118,7 +118,7 @@ class AreaSpread(NamedTuple):
         """The number of candidates, or clusters, in the smaller class minus one."""
         if self.n_groups is not None:
             return self.freedom
-        return np.asarray(np.minimum(self.positive, self.negative) - 1.0)
+        return np.minimum(self.positive, self.negative) - 1.0
 
     @property
     def counted(self) -> dict[str, AnyArray]:
@@ -582,7 +582,7 @@ def least_precision(positive: AnyArray, negative: AnyArray, *, ends: bool) -> Fl
 def _of_block(at: Blocks, values: FloatArray) -> FloatArray:
     """Return, for each rank, the sum of the values over the rank's block."""
     before, after = at.at_edges(sums_before(values))
-    return np.asarray(after - before)
+    return after - before
 
 
 def _from_own_block_on(at: Blocks, values: FloatArray) -> FloatArray:

@@ -416,7 +416,7 @@ def _effective(space: str, x: CurveLists) -> FloatArray:
     )
     listed = x.tp + _AT_ENDS
     ratio = variance * positive / (listed * (positive - listed))
-    return np.asarray(x.positive / np.maximum(ratio, _RATIO))
+    return x.positive / np.maximum(ratio, _RATIO)
 
 
 def curve_limits(space: str, x: CurveLists, level: float, every: CurveLists) -> Limits:

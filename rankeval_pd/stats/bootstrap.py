@@ -369,7 +369,7 @@ class SignedSum(_ExactSum):
 
     def _plus(self, theta: float) -> FloatArray:
         """Return the probability of a plus sign for each size under tilting."""
-        return np.asarray(1.0 / (1.0 + np.exp(-theta * self.sizes)))
+        return 1.0 / (1.0 + np.exp(-theta * self.sizes))
 
     def _law(self, theta: float) -> tuple[int, FloatArray]:
         """Return the smallest sum of plus-sign numbers, and the tilted distribution."""
@@ -419,7 +419,7 @@ def _plain_convolution(a: FloatArray, b: FloatArray) -> FloatArray:
     points = a.size + b.size - 1
     length = fft.next_fast_len(points, real=True)
     law = fft.irfft(fft.rfft(a, length) * fft.rfft(b, length), length)[:points]
-    return np.asarray(np.maximum(law, 0.0))
+    return np.maximum(law, 0.0)
 
 
 # -------------------------------------------------------------------------------------------------

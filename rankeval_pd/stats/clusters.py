@@ -82,7 +82,7 @@ def list_counts(
     flat = first * n_clusters + cluster
     sums = np.bincount(flat, weights=weight, minlength=(n_lists + 1) * n_clusters)
     by_first = sums.reshape(n_lists + 1, n_clusters)[:n_lists]
-    return np.asarray(np.cumsum(by_first, axis=0, dtype=np.float64))
+    return np.cumsum(by_first, axis=0, dtype=np.float64)
 
 
 class ListTotals(NamedTuple):
@@ -203,13 +203,13 @@ def unequal_freedom(
     """Return Satterthwaite's degrees of freedom from sums of powers of the cluster sizes."""
     own = np.minimum(second**2 / np.maximum(fourth, 1.0), listed - 1.0)
     most = np.minimum(2.0 * listed - 2.0, everyone - 1.0)
-    return np.asarray(np.minimum(np.maximum(own, least), most))
+    return np.minimum(np.maximum(own, least), most)
 
 
 def between(own: AnyArray | float, most: AnyArray | float) -> FloatArray:
     """Return the harmonic mean of degrees of freedom, conservative (listed) and liberal (all)."""
     most = np.maximum(own, most)
-    return np.asarray(own * 2.0 * most / np.maximum(own + most, _TINY))
+    return own * 2.0 * most / np.maximum(own + most, _TINY)
 
 
 def band_freedom(found: ClusterSpread, cluster: IntArray) -> FloatArray:
@@ -330,7 +330,7 @@ def _jackknifed(total: FloatArray, size: FloatArray, whole: FloatArray, power: f
         return total
     share = size / np.maximum(whole, 1.0)[:, np.newaxis]
     rest = np.maximum(1.0 - share, 0.5 / np.maximum(size, 1.0))
-    return np.asarray(total / rest**power)
+    return total / rest**power
 
 
 def effective_size(
@@ -340,7 +340,7 @@ def effective_size(
     binomial = n * precision * (1.0 - precision)
     wider = (z_of(level) / found.quantile(level)) ** 2
     size = n * np.minimum(most, binomial / np.maximum(found.variance, _TINY)) * wider
-    return np.asarray(np.maximum(size, 1e-6))
+    return np.maximum(size, 1e-6)
 
 
 def largest_statistics(
@@ -602,4 +602,4 @@ def _with_interval(per_candidate: FloatArray, of: Disagreement, level: float) ->
 
 def _z(ratio: FloatArray) -> FloatArray:
     """Return -2 times Fisher's z for the coefficient 1 - ratio."""
-    return np.asarray(np.log(ratio / np.maximum(2.0 - ratio, 1e-12)))
+    return np.log(ratio / np.maximum(2.0 - ratio, 1e-12))

@@ -696,7 +696,7 @@ def _least_counts(score: Score, y: IntArray, sizes: IntArray, least: float) -> I
         sizes.astype(float) + 1.0,
     ).astype(np.int64)
     reached = np.where(reached > sizes, np.iinfo(np.int32).max, reached)
-    return np.asarray(np.minimum.accumulate(reached[::-1])[::-1])
+    return np.minimum.accumulate(reached[::-1])[::-1]
 
 
 # -------------------------------------------------------------- Means and estimates with intervals

@@ -324,7 +324,7 @@ def first_near(
 def log_choose(n: int, k: AnyArray) -> FloatArray:
     """Return the logarithms of binomial coefficients."""
     gammaln = scipy.special.gammaln
-    return np.asarray(gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0))
+    return gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
 
 
 def log_pmf(i: FloatArray, n: FloatArray, z: FloatArray) -> FloatArray:

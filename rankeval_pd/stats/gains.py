@@ -399,7 +399,7 @@ def _wild_max_t(draws: Draws) -> MaxT:
 
     def t_star(which: IntArray) -> FloatArray:
         moved = gains[which, np.newaxis] - 2.0 * draws.turned(which)
-        return np.asarray(moved / scale[which, np.newaxis])
+        return moved / scale[which, np.newaxis]
 
     about = np.sqrt(draws.spread.pairs)
     about = np.where(about <= draws.spread.room, np.inf, about)
@@ -407,7 +407,7 @@ def _wild_max_t(draws: Draws) -> MaxT:
     def centered(which: IntArray) -> FloatArray:
         shift = draws.subsets.weights / draws.level.weight
         moved = gains[which, np.newaxis] * shift - draws.turned(which)
-        return np.asarray(2.0 * moved / about[which, np.newaxis])
+        return 2.0 * moved / about[which, np.newaxis]
 
     subsets = draws.subsets
     return largest_of(draws, t_star, t, subsets.weights.size, subsets.every, centered)

@@ -250,7 +250,7 @@ class _Law(NamedTuple):
         # a shared answer is correct for only one system: average the cases for symmetric tails
         weights = 1.0 / n_a + 1.0 / n_b, -1.0 / n_a - 1.0 / n_b
         found = [self._weighted(n_a, n_b, -shared, p_a, p_b, weight) for weight in weights]
-        return np.asarray(0.5 * (found[0] + found[1]))
+        return 0.5 * (found[0] + found[1])
 
     def _weighted(
         self, n_a: int, n_b: int, both: int, p_a: float, p_b: float, weight: float
@@ -520,7 +520,7 @@ class Draws:
         def powers(up: FloatArray, down: FloatArray, power: int) -> FloatArray:
             mean = (up - down) / n
             away = up * (1.0 - mean) ** power + down * (-1.0 - mean) ** power
-            return np.asarray(away + (n - up - down) * (-mean) ** power)
+            return away + (n - up - down) * (-mean) ** power
 
         none = 0.0 * right
         cubes = self.items.sign * powers(right, none, 3) / 8.0, powers(better, worse, 3) / 8.0
@@ -574,7 +574,7 @@ class Draws:
     def scale(self) -> FloatArray:
         """The scale of each system's scores, for tests of equality."""
         largest = np.fmax.reduce(np.abs(self.scores), axis=1, initial=0.0)
-        return np.asarray(np.fmax(np.abs(self.theta), largest))
+        return np.fmax(np.abs(self.theta), largest)
 
     def turned(self, which: AnyArray | int) -> FloatArray:
         """Return sums of contributions over subsets with flipped signs: (pair, subset)."""
@@ -682,7 +682,7 @@ def _tails_against_the_median(draws: Draws, more: float) -> BoolArray:
     least = min(_L_SKEWNESS[0] * n**0.5, _L_SKEWNESS[1]) * (gains @ second)
     against = (aside * median < 0.0) & (np.abs(aside) > _ASIDE + more)
     found[found] = against & (np.abs(gains @ third) > least)
-    return np.asarray(found)
+    return found
 
 
 _TWOFOLD = 2.0  # chosen for warnings if, and only if, swaps are liberal in ratios.csv

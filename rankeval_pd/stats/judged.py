@@ -207,7 +207,7 @@ def _least_positives(
 
     def enough(total: FloatArray, these: IntArray) -> BoolArray:
         tails = distributions.tails(tp[these], size[these], total, judged[these])
-        return np.asarray(np.exp(tails.ge) > alpha)
+        return np.exp(tails.ge) > alpha
 
     guess = _about_least(tp, np.maximum(judged, 1.0), size, z_of(level))
     return first_near(enough, tp, size - (judged - tp), guess).reshape(shape)
@@ -220,7 +220,7 @@ def _about_least(tp: FloatArray, judged: FloatArray, size: FloatArray, z: float)
     share = np.clip((tp - 0.5) / judged, 0.0, 1.0)
     spread = np.sqrt(share * (1.0 - share) / worth + (0.5 * z / worth) ** 2)
     limit = size * (share + 0.5 * z**2 / worth - z * spread) / (1.0 + z**2 / worth)
-    return np.asarray(limit - skew)
+    return limit - skew
 
 
 # --------------- Partly judged rankings: sums over lists and regions, and average precision
@@ -230,7 +230,7 @@ def up_to(parts: FloatArray, rank: IntArray, listed: BoolArray, n: IntArray) -> 
     """Return sums over the listed candidates up to rank n: (candidate, part) -> (n, part)."""
     ends = len(parts) + 1
     at_rank: AnyArray = np.array([np.bincount(rank[listed], x, ends) for x in parts[listed].T])
-    return np.asarray(np.cumsum(at_rank, axis=1)[:, np.minimum(n, ends - 1)].T)
+    return np.cumsum(at_rank, axis=1)[:, np.minimum(n, ends - 1)].T
 
 
 def apart_share(judged: BoolArray, cluster: IntArray) -> float:
@@ -330,7 +330,7 @@ class JudgedClusters(NamedTuple):
         inside = np.cumsum(np.bincount(first[hits], minlength=judged.size + 1)[: judged.size])
         outside, rest = hits.sum() - inside, self.sample.judged.sum() - judged
         false = [1.0 - (tp + 2.0) / (n + 4.0) for tp, n in ((inside, judged), (outside, rest))]
-        return np.asarray((1.0 - recall) * false[0] + recall * false[1])
+        return (1.0 - recall) * false[0] + recall * false[1]
 
     def totals(self, sets: Sets, n_lists: int) -> tuple[FloatArray, FloatArray]:
         """Return cluster errors and numbers of judged candidates: (list, cluster)."""

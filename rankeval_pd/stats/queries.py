@@ -271,7 +271,7 @@ def _hits(run: MetricRun) -> FloatArray:
 
 def _precision(run: MetricRun) -> FloatArray:
     """Return precision at k; missing documents count as negatives."""
-    return np.asarray(_hits(run) / float(run.request.cutoff or 1))
+    return _hits(run) / float(run.request.cutoff or 1)
 
 
 def _recall(run: MetricRun) -> FloatArray:
@@ -281,7 +281,7 @@ def _recall(run: MetricRun) -> FloatArray:
 
 def _f1(run: MetricRun) -> FloatArray:
     """Return F1 at k, 2 tp / (k + positives)."""
-    return np.asarray(2.0 * _hits(run) / ((run.request.cutoff or 0) + run.positives))
+    return 2.0 * _hits(run) / ((run.request.cutoff or 0) + run.positives)
 
 
 def _r_precision(run: MetricRun) -> FloatArray:

@@ -377,7 +377,7 @@ class Blocks(NamedTuple):
     def around(self, counts: AnyArray) -> AnyArray:
         """Return twice the number above the middle of each rank's block: (..., rank)."""
         above, through = self.at_edges(counts)
-        return np.asarray(above + through)
+        return above + through
 
 
 class Accepted(NamedTuple):
@@ -618,7 +618,7 @@ class Walk(NamedTuple):
             for kinds in (both, sides)
         )
         counted = np.array([false + true, true, first_true, second_true], dtype=np.int64)
-        return np.asarray(np.cumsum(counted, axis=1))
+        return np.cumsum(counted, axis=1)
 
 
 # ------- A candidate's random numbers depend only on the seed, the resample and the candidate's key

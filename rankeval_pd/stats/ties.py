@@ -92,7 +92,7 @@ class TiedLists:
         each = np.bincount(
             2 * level[near] + self.gold[near], minlength=2 * self.n.max(initial=0) + 2
         )
-        return np.asarray(np.cumsum(each.reshape(-1, 2), axis=0)[self.n].T)
+        return np.cumsum(each.reshape(-1, 2), axis=0)[self.n].T
 
     @cached_property
     def counts(self) -> IntArray:
@@ -197,7 +197,7 @@ class TiedLists:
     def spread_of_orders(self) -> FloatArray:
         """Return the standard deviation of the true-positive difference over tie orders."""
         a, b = (x.block.tp_sd(self.n) for x in self.lists)
-        return np.asarray(self._share * np.hypot(a, b))
+        return self._share * np.hypot(a, b)
 
     @cached_property
     def _blocks(self) -> tuple[FloatArray, FloatArray]:
@@ -286,6 +286,6 @@ def _upper_point(
 
     def enough(count: FloatArray, these: IntArray) -> BoolArray:
         above = distributions.tails(count, size[these], tp[these], taken[these]).gt
-        return np.asarray(np.exp(above) <= TAIL)
+        return np.exp(above) <= TAIL
 
     return distributions.first_near(enough, *distributions.support(size, tp, taken), guess)

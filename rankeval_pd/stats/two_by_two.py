@@ -86,7 +86,7 @@ def _tail_mass(
 
     def unlikely(inside: FloatArray) -> BoolArray:
         log_p = distributions.log_pmf_of_hypergeometric(inside, np.maximum(total, 1.0), positive, n)
-        return np.asarray(log_p <= limit)
+        return log_p <= limit
 
     right, left = _first_beside(unlikely, total, positive, n, apart=1.0)
     upper = np.exp(distributions.tails(right, total, positive, n).ge)
@@ -237,7 +237,7 @@ def paired_tails(better: AnyArray, worse: AnyArray, n: AnyArray | int) -> FloatA
         more = order < 1.0
         if more.any():
             found[here[more]] = _largest_tails(order[more], size)
-    return np.asarray(found[back.reshape(better.shape)])
+    return found[back.reshape(better.shape)]
 
 
 def _ordered(n: int) -> tuple[FloatArray, FloatArray]:
@@ -278,7 +278,7 @@ def _largest_tails(order: FloatArray, n: int) -> FloatArray:
     largest = np.concatenate([_largest_expectations(part, n) for part in parts])
     if n > _MOST:
         largest = np.maximum(largest, beyond)
-    return np.asarray(largest)
+    return largest
 
 
 def _largest_expectations(value: FloatArray, n: int) -> FloatArray:
@@ -314,7 +314,7 @@ def _chances(phi: FloatArray, n: int, most: int) -> FloatArray:
     ways = np.append(0.0, np.cumsum(np.log((n - k[:-1]) / k[1:])))
     pmf = np.exp(ways + k * np.log(share) + (n - k) * np.log1p(-share))
     rest = np.maximum(1.0 - pmf.sum(axis=-1, keepdims=True), 0.0)
-    return np.asarray(np.concatenate([pmf, rest], axis=-1))
+    return np.concatenate([pmf, rest], axis=-1)
 
 
 @lru_cache(maxsize=256)
@@ -436,7 +436,7 @@ class Pilot(NamedTuple):
     def laws_of_rates(self, n: int) -> FloatArray:
         """Return distributions for n draws from an infinite population: (rate, k)."""
         rates = scipy.special.betaincinv(*self._beta, (np.arange(_POINTS) + 0.5) / _POINTS)
-        return np.asarray(np.exp(binomial_laws(np.full(_POINTS, float(n)), rates)))
+        return np.exp(binomial_laws(np.full(_POINTS, float(n)), rates))
 
 
 def drawn_laws(n: int, left: int, true: FloatArray) -> FloatArray:
