@@ -126,7 +126,8 @@ def with_association_measures(
     counts: Sequence[str | int] = _CELLS
     role = "cells"
     if margins is not None:
-        counts, role = _checked_margins(margins), "margins"
+        counts = _checked_margins(margins)
+        role = "margins"
         if measures is None:
             names = [name for name in names if name not in counts]
     for name in names:
@@ -135,7 +136,9 @@ def with_association_measures(
                 f"measures: data has a column {name!r}, which the result would overwrite. Rename or"
                 " drop this column."
             )
-    cells, columns, own = _CELLS, [_counts(data, name, role, present) for name in counts], counts
+    cells = _CELLS
+    columns = [_counts(data, name, role, present) for name in counts]
+    own = counts
     if margins is not None:
         own = counts[1:]  # f can also serve as a measure
         cells = tuple(f"{name} of margins" for name in _CELLS)

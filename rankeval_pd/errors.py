@@ -50,7 +50,8 @@ class RankevalWarning(UserWarning):
 def no_table(argument: str, given: object, wanted: str) -> TypeError:
     """Return the error for an object that is not a table."""
     way = next((line for name, line in _WAYS.items() if hasattr(given, name)), "")
-    home, name = type(given).__module__.split(".")[0].lstrip("_"), type(given).__name__
+    home = type(given).__module__.split(".")[0].lstrip("_")
+    name = type(given).__name__
     if home not in ("builtins", "numpy", "pandas", "xarray"):
         name = f"{home}.{name}"
     advice = ""
@@ -93,11 +94,13 @@ def warn(message: str) -> None:
     if message.startswith(_hushed_beginnings.get()):
         return
     # find the first frame outside this package and outside libraries that call the package
-    frame, level = sys._getframe(1), 2
+    frame = sys._getframe(1)
+    level = 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(
         ("rankeval_pd.", "xarray.", "dask.", "numpy.")
     ):
-        frame, level = frame.f_back, level + 1
+        frame = frame.f_back
+        level = level + 1
     warnings.warn(message, RankevalWarning, stacklevel=level)
 
 
@@ -587,7 +590,8 @@ def check_memory(numbers: float, what: str, less: str) -> None:
     """
     if numbers < _SMALL:
         return
-    there, numbers = free_memory(), min(numbers, _ENDLESS)
+    there = free_memory()
+    numbers = min(numbers, _ENDLESS)
     if there is not None and numbers * _NUMBER > there:
         raise MemoryError(
             f"{what}: this needs {_size_in_words(numbers * _NUMBER)} of memory, but"

@@ -412,7 +412,8 @@ def declare_options(function: Function) -> Function:
 
 def _declared_entry(function: Callable[..., Any], entry: re.Match[str]) -> str:
     """Return an entry of a docstring with the kinds and meanings of its options."""
-    names, text = entry[1].split(", "), entry[2]
+    names = entry[1].split(", ")
+    text = entry[2]
     parameters = inspect.signature(function).parameters
     kinds = [_kind(function, parameters.get(name)) for name in names]
     if text and len({*kinds}) > 1:  # "As in" another function

@@ -154,7 +154,8 @@ def _groups_and_rest(data: FrameOrDataset, roles: Roles, systems: list[Any]) -> 
 
 
 def _facts(data: FrameOrDataset, roles: Roles) -> Facts:
-    labels, configured = _label_fact(data, roles), roles
+    labels = _label_fact(data, roles)
+    configured = roles
     if isinstance(data, xr.Dataset):
         frame = header_of(data, roles)
         others = list(data.data_vars)
@@ -178,7 +179,8 @@ def _facts(data: FrameOrDataset, roles: Roles) -> Facts:
         ]
     else:
         groups = doors.read_frame(data, configured, scored=False)
-        total, positive = groups.number.size, int(groups.columns["gold"].sum())
+        total = groups.number.size
+        positive = int(groups.columns["gold"].sum())
         told = f"{positive:,}"
         if total:
             told += f", baseline precision {positive / total:.2%}"

@@ -117,7 +117,8 @@ def paper_table(
     check_flag("stars", stars)
     if digits is not None:
         check_count("digits", digits, 0)
-    frame, attrs = words.result_frame(table), table.attrs
+    frame = words.result_frame(table)
+    attrs = table.attrs
     check_attrs(attrs)
     if not len(frame):
         raise ValueError("table has no rows. Pass a table with at least one row.")
@@ -140,9 +141,11 @@ def _cell_grid(frame: pd.DataFrame, attrs: Attrs, unit_in: UnitIn, *, stars: boo
     if not first or not estimate:
         return _plain_grid(frame, attrs, unit_in)
     paired = first.endswith("_a")
-    names, header = [first], [_heading(first, attrs)]
+    names = [first]
+    header = [_heading(first, attrs)]
     if paired:
-        names, header = [first, f"{first[:-1]}b"], ["Comparison"]
+        names = [first, f"{first[:-1]}b"]
+        header = ["Comparison"]
     groups = list(frame.columns[: list(frame.columns).index(first)])
     keys = [*groups, *(x for x in _KEYS if x in frame and x not in groups and x != estimate)]
     keys = [x for x in keys if x in ("n", "metric") or (frame[x] != frame[x].iloc[0]).any()]
@@ -164,7 +167,9 @@ def _cell_grid(frame: pd.DataFrame, attrs: Attrs, unit_in: UnitIn, *, stars: boo
         estimate = "difference"
     labels = _labels(frame[names].drop_duplicates())
     columns: list[list[Cell]] = []
-    unit, part, marks = None, frame, _marks(frame, p, stars=stars)
+    unit = None
+    part = frame
+    marks = _marks(frame, p, stars=stars)
     for values, part in parts:
         part = part.set_axis(_labels(part[names])).reindex(labels)
         if against_base:  # there is no difference between the baseline and itself
@@ -272,7 +277,8 @@ def _marks(part: pd.DataFrame, p: str, *, stars: bool) -> list[str]:
 def _plain_grid(frame: pd.DataFrame, attrs: Attrs, unit_in: UnitIn) -> Grid:
     """Return the columns, with each interval in the same cell as its estimate."""
     columns, header = [], []
-    estimates, taken = _ESTIMATES.split(), False
+    estimates = _ESTIMATES.split()
+    taken = False
     limits = {x for name in words.known(frame, estimates) for x in _interval_columns(frame, name)}
     for name in frame:
         column = frame[name]
@@ -287,7 +293,8 @@ def _plain_grid(frame: pd.DataFrame, attrs: Attrs, unit_in: UnitIn) -> Grid:
             unit = unit_in(frame, str(name))
             shown = frame[[name]]
             if name in estimates and not taken:
-                shown, taken = frame, bool(_interval_columns(frame, str(name))[0])
+                shown = frame
+                taken = bool(_interval_columns(frame, str(name))[0])
             columns.append(_cells(shown, str(name), unit))
     rows = [list(row) for row in zip(*columns, strict=True)]
     return Grid(header, rows, _caption(frame, None, attrs, None, lettered=False, limits=False), "")

@@ -178,7 +178,8 @@ def random_bound_for(
     if prior is not None:
         errors.check_number("prior", prior)
     model = _published_population(n_candidates, n_positive, prior, population)
-    levels, sizes = errors.check_shares("p", p, one=True), doors.check_n(n)
+    levels = errors.check_shares("p", p, one=True)
+    sizes = doors.check_n(n)
     if not isinstance(sizes, np.ndarray) and n_candidates is None:
         raise ValueError(
             f"n={n!r} needs a finite number of candidates, but the population is infinite. Pass"
@@ -288,7 +289,8 @@ def random_pvalue(
     if n_queries is None:
         errors.check_together(**{name: x for name, x in given.items() if x is not None})
     model = _published_population(n_candidates, n_positive, prior, population)
-    count, size = _numbers("tp", tp), _numbers("n", n, whole=True)
+    count = _numbers("tp", tp)
+    size = _numbers("n", n, whole=True)
     if isinstance(model, Finite) and np.any(size > model.total):
         raise ValueError(
             f"n={brief(n)} exceeds n_candidates={brief(n_candidates)}. To allow any n, pass"
@@ -318,7 +320,8 @@ def log_tail(at: FloatArray, n: FloatArray, model: Population, method: str) -> F
     whole = np.floor(at)
     log_p = model.tails(whole, n).gt
     if method == "interpolated":
-        rest, next_p = at - whole, model.tails(whole + 1.0, n).gt
+        rest = at - whole
+        next_p = model.tails(whole + 1.0, n).gt
         with np.errstate(divide="ignore"):
             between = np.logaddexp(np.log1p(-rest) + log_p, np.log(rest) + next_p)
         log_p = np.where(rest == 0.0, log_p, between)
@@ -386,7 +389,8 @@ def _numbers(name: str, values: Any, *, whole: bool = False) -> FloatArray:
     array = np.asarray(values)
     if array.dtype.kind not in "iuf":
         raise TypeError(f"{name}={brief(values)}: pass a number, or an array of numbers.")
-    allowed, wrong = "finite numbers", ~np.isfinite(array)
+    allowed = "finite numbers"
+    wrong = ~np.isfinite(array)
     if whole:
         allowed = "counts, whole numbers of at least 0"
         wrong |= (array < 0) | (array != np.floor(array))
@@ -588,7 +592,8 @@ def _test_columns(
     advance: Callable[[int], object],
 ) -> Columns:
     """Return the columns (group, measure, n) of the tests."""
-    lists, size = ranking.nbest(n, ties), pool_of(ranking, pool)
+    lists = ranking.nbest(n, ties)
+    size = pool_of(ranking, pool)
     if n is None:
         n = ranking.every
     total, positive = size.total[..., np.newaxis], size.positive[..., np.newaxis]
@@ -614,13 +619,15 @@ def _test_columns(
         for row in np.ndindex(tails.ge.shape[:-1]):
             here = lists.exists[row] & (n <= size.total[row])
             of_row = population_model(population, float(size.total[row]), float(size.positive[row]))
-            log_p, tp = tails.ge[(*row, here)], lists.tp[(*row, here)].astype(float)
+            log_p = tails.ge[(*row, here)]
+            tp = lists.tp[(*row, here)].astype(float)
             p_adjusted[(*row, here)] = simultaneous_p_values(
                 log_p, tp, n[here].astype(float), of_row, advance
             )
         columns["p_adjusted"] = p_adjusted
     if candidates.clusters is not None:
-        of_groups, names = partial(random_p, size=size), ("more", "fewer")
+        of_groups = partial(random_p, size=size)
+        names = ("more", "fewer")
         by = of_rows(of_groups, ranking, candidates.clusters, n, lists.exists, names)
         p = by["more"]
         with np.errstate(divide="ignore"):
@@ -647,7 +654,8 @@ def _list_counts(
     ranking: Ranking, _: Candidates, *, n: IntArray | None, ties: str, pool: Pool
 ) -> Columns:
     """Return the true positives in each list, and the sizes of groups and pools in any row."""
-    lists, pools = ranking.nbest(n, ties), pool_of(ranking, pool)
+    lists = ranking.nbest(n, ties)
+    pools = pool_of(ranking, pool)
     return {
         "tp": lists.tp,
         "listed": lists.exists,

@@ -72,7 +72,8 @@ def sizes_of(n: Any) -> Sizes:
 
 def lists_of(ranking: Ranking, n: IntArray, ties: str) -> CurveLists:
     """Return the data for the intervals along one ranking's curve; ``n`` increases from 1."""
-    lists, total = ranking.nbest(n, ties), int(ranking.here)
+    lists = ranking.nbest(n, ties)
+    total = int(ranking.here)
     block = lists.block
     cut = (n - block.above < block.size) & (ties == "expected")
     return CurveLists(
@@ -106,7 +107,8 @@ def heights(
     rising, back = np.unique(n, return_inverse=True)
     few = []
     for row in np.ndindex(exists.shape[:-1]):
-        positive, total = int(ranking.size.positive[row]), int(ranking.here[row])
+        positive = int(ranking.size.positive[row])
+        total = int(ranking.here[row])
         least = min(positive, total - positive)
         listed = np.isin(rising, n[exists[row]]) & (rising > 0)
         if curve.interval == "simultaneous" and least < bands.LEAST:
@@ -126,15 +128,18 @@ def heights(
 
 def _heights_of_one(ranking: Ranking, n: IntArray, listed: BoolArray, curve: Curve) -> FloatArray:
     """Return the limits for one ranking: (2, n)."""
-    space, pointwise = curve.space, curve.interval == "pointwise"
+    space = curve.space
+    pointwise = curve.interval == "pointwise"
     result = np.full((2, n.size), np.nan)
     lists = every = lists_of(ranking, n[listed], curve.ties)
-    at, each = np.flatnonzero(listed), curve.level
+    at = np.flatnonzero(listed)
+    each = curve.level
     if not pointwise:
         inside = bands.covered(space, lists)
         if not inside.any():
             return result
-        lists, at = lists.chosen(inside), at[inside]
+        lists = lists.chosen(inside)
+        at = at[inside]
         each = bands.band_level(space, lists, curve.level, curve.seed)
     result[:, at] = bands.curve_limits(space, lists, each, every)
     if space != "precision_recall" and pointwise:
@@ -240,7 +245,8 @@ def _curve(
         columns[3:] = _AT_N
     if isinstance(sizes, Shares):
         columns.remove("share")
-    curve, together = Curve(space, ties), None
+    curve = Curve(space, ties)
+    together = None
     kernel: Callable[..., Columns] = _curve_columns
     noted: dict[str, Any] = {"space": space, "ties": ties}
     if average is not None:

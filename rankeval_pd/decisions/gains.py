@@ -42,7 +42,8 @@ def bootstrapped_pairs(
 
     With earlier ``draws`` for these pairs, no intervals are returned.
     """
-    options, limits = with_resamples(options, len(pairs)), draws is None
+    options = with_resamples(options, len(pairs))
+    limits = draws is None
     repeatable = isinstance(items, Items) and items.factors is None
     while True:
         tested = bootstrap_tests(items, pairs, options, step, draws=draws, limits=limits)
@@ -51,7 +52,8 @@ def bootstrapped_pairs(
         possible = repeatable and size <= options.most and len(pairs) * size <= _MOST_NUMBERS
         if not possible or not rows["undecided"].any():
             return rows
-        options, draws = replace(options, n_resamples=size), None
+        options = replace(options, n_resamples=size)
+        draws = None
 
 
 def pairs_tested_once(
@@ -68,7 +70,10 @@ def pairs_tested_once(
 
 def decided_pairs(found: Tested, pairs: IntArray) -> Rows:
     """Return the rows of a group: adjusted p-values, limits that agree, the leading system."""
-    items, options, theta, tests = found.items, found.options, found.theta, found.rows
+    items = found.items
+    options = found.options
+    theta = found.theta
+    tests = found.rows
     a, b = found.pairs.T
     gain = theta[a] - theta[b]
     undefined = np.isnan(gain)
@@ -80,16 +85,23 @@ def decided_pairs(found: Tested, pairs: IntArray) -> Rows:
     doubled = np.minimum(1.0, 2.0 * ordered)
     own = doubled if options.tails == 2 else p
     # the p-values to adjust, their Monte Carlo intervals and Monte Carlo errors
-    shares, least, tails, drawn, draws = tests.p, tests.least, 1.0, tests.drawn, options.n_resamples
+    shares = tests.p
+    least = tests.least
+    tails = 1.0
+    drawn = tests.drawn
+    draws = options.n_resamples
     family, largest = own, found.largest
     if largest is not None:
         family = largest.down if options.adjust == "max-t-stepdown" else largest.single
         family = np.where(np.isnan(own), np.nan, family)
         own = np.where(np.isnan(p), np.nan, largest.alone)
-        shares, least = family, np.full(family.size, np.nan)
+        shares = family
+        least = np.full(family.size, np.nan)
         drawn = np.full(family.size, not found.every)
     elif options.tails == 2:
-        shares, least, tails = tests.ordered, np.minimum(1.0, 2.0 * tests.least_ordered), 2.0
+        shares = tests.ordered
+        least = np.minimum(1.0, 2.0 * tests.least_ordered)
+        tails = 2.0
     added = int(options.event != "strict")  # one is added to the counts
     with np.errstate(invalid="ignore"):
         p_stderr = tails * np.sqrt(shares * (1.0 - shares) / draws) * drawn
@@ -120,7 +132,8 @@ def decided_pairs(found: Tested, pairs: IntArray) -> Rows:
             high = np.where(np.isnan(high), np.nan, np.inf)
         decides = np.where(np.isnan(decides), 1.0, decides)
         agreeing.append(stats.agree_with_test(low, high, decides, "two-sided", options.level))
-    alone, shown = agreeing[0], agreeing[-1]
+    alone = agreeing[0]
+    shown = agreeing[-1]
     first, second = items.sign * theta[a], items.sign * theta[b]
     if options.alternative == "less":  # tests whether the second is better
         first, second, gain = second, first, -gain
@@ -189,7 +202,8 @@ def ranks_of(
 ) -> Rows:
     """Return one row per system, with the columns of pairs that decide about ranks."""
     refuse_crossed(items, "system_ranks")
-    systems, pairs = np.arange(items.n_systems), np.stack(stats.all_pairs(items.n_systems), axis=1)
+    systems = np.arange(items.n_systems)
+    pairs = np.stack(stats.all_pairs(items.n_systems), axis=1)
     draws = draws_of(items, pairs, options, step)
     found = stats.scores_with_limits(draws, test)
     tested = dict.fromkeys([*_OF_PAIRS, "n_resamples", "undecided"], np.zeros(0))

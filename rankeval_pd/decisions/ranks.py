@@ -71,7 +71,8 @@ def adjusted_tests(
     drawn = p
     if how.swapped:
         drawn = columns[f"p_family{family}"]
-    once, first = drawn, np.zeros(0, dtype=np.intp)
+    once = drawn
+    first = np.zeros(0, dtype=np.intp)
     if stands is not None:
         _, first, back = np.unique(stands, return_index=True, return_inverse=True)
         first = first[back]
@@ -168,7 +169,8 @@ def _possible_ranks(value: FloatArray, better: BoolArray) -> RankLimits:
         order = np.argsort(-value[(*row, slice(None), k)], kind="stable")
         apart = told_apart[(*row, slice(None), slice(None), k)]
         names[(*row, order, k)] = letters(apart[np.ix_(order, order)])
-    low, high = 1 + better.sum(axis=-2), value.shape[-2] - better.sum(axis=-3)
+    low = 1 + better.sum(axis=-2)
+    high = value.shape[-2] - better.sum(axis=-3)
     return RankLimits(low, high, names)
 
 

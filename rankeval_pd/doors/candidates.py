@@ -101,7 +101,8 @@ class OneLabel(NamedTuple):
 
     def of_frame(self) -> tuple[pd.DataFrame, IntArray]:
         """Return the labeled rows with their positions in the data."""
-        count, total = int(self.left_out.sum()), int(np.size(self.left_out))
+        count = int(self.left_out.sum())
+        total = int(np.size(self.left_out))
         if count and self.roles.agreement == "each":
             warn(
                 f"gold: {count:,} of {total:,} votes are missing. Each annotator's ranking omits"
@@ -133,7 +134,8 @@ def annotators_of(roles: Roles) -> list[Hashable]:
 
 def one_label(data: Any, roles: Roles) -> OneLabel:
     """Combine the votes of several annotators into one gold label."""
-    names, agreement = annotators_of(roles), roles.agreement
+    names = annotators_of(roles)
+    agreement = roles.agreement
     if not names:
         if roles.agreement != "majority":
             raise ValueError(
@@ -158,9 +160,11 @@ def one_label(data: Any, roles: Roles) -> OneLabel:
         for name, label in zip(names, votes, strict=True):
             annotator = pd.Series([name] * len(bare), index=bare.index)
             parts.append(with_columns(bare, {ANNOTATOR: annotator, gold: label}))
-        whole, times = pd.concat(parts), len(names)
+        whole = pd.concat(parts)
+        times = len(names)
         roles = replace(roles, by=[ANNOTATOR, *as_names(roles.by, known)])
-        label, voted = votes.ravel(), np.tile(voted, times)
+        label = votes.ravel()
+        voted = np.tile(voted, times)
     else:
         label = agreed(votes, roles.agreement)
         whole = with_columns(bare, {gold: label})
@@ -299,7 +303,9 @@ class Groups:
         total = self.number.size
         if total < _LARGE or self.whole is not None or len(self.keys) != 1 or self.ends:
             return self
-        score, gold, n_max = self.columns["score"], self.columns["gold"], int(n.max(initial=1))
+        score = self.columns["score"]
+        gold = self.columns["gold"]
+        n_max = int(n.max(initial=1))
         keep = needed_ranks(n_max)
         apart = "cluster" in self.columns
         if 4 * keep > total or apart or not self.columns["present"].all():
@@ -310,7 +316,8 @@ class Groups:
             return self
         rows = np.flatnonzero(best.any(axis=0))
         place = ranking.inverse(self.order)
-        positive, every = int(gold.sum()), np.ones_like(kept)
+        positive = int(gold.sum())
+        every = np.ones_like(kept)
         places = rows
         if self.places is not None:
             places = self.places[rows]
@@ -335,7 +342,9 @@ class Groups:
     @property
     def size(self) -> Size:
         """Return N and N+: (group, measure)."""
-        present, gold, whole = self.columns["present"], self.columns["gold"], self.whole
+        present = self.columns["present"]
+        gold = self.columns["gold"]
+        whole = self.whole
         if whole is not None:
             shape = (1, len(present))
             return Size(np.full(shape, whole.total), np.full(shape, whole.positive))
@@ -368,7 +377,8 @@ def read_frame(data: pd.DataFrame, asked: Roles, *, scored: bool = True) -> Grou
             return known
     head = head_of(data)
     refuse_dim(asked.dim, "candidate")
-    frame, roles = with_levels(data, asked), asked
+    frame = with_levels(data, asked)
+    roles = asked
     places = None
     if isinstance(roles.gold, list) or roles.agreement != "majority":
         label_of_all = one_label(frame, roles)
@@ -401,7 +411,9 @@ def read_frame(data: pd.DataFrame, asked: Roles, *, scored: bool = True) -> Grou
     signs = signs_of(ranked, roles, columns)
     scores *= signs[:, np.newaxis]  # larger is better
     # missing labels and scores; "last" and "absent" sort candidates without a score last
-    true, unlabeled, unscored = truth == 1.0, np.isnan(truth), np.isnan(scores)
+    true = truth == 1.0
+    unlabeled = np.isnan(truth)
+    unscored = np.isnan(scores)
     present = np.ones(scores.shape, dtype=bool)
     if roles.unjudged == "skip":
         present = np.broadcast_to(~unlabeled, scores.shape)
@@ -432,7 +444,8 @@ def read_frame(data: pd.DataFrame, asked: Roles, *, scored: bool = True) -> Grou
         order = np.argsort(number, kind="stable")
     same = None
     if scored:
-        positive, total = int(true.sum()), int((~unlabeled).sum())
+        positive = int(true.sum())
+        total = int((~unlabeled).sum())
         if whole is not None:
             positive, total = whole.positive, whole.total
         warn_of_counts(positive, total, gold)
@@ -481,7 +494,8 @@ def only_pair(data: Any, a: Hashable, b: Names, roles: Keywords, *, one: bool = 
     check_data(data)
     if one and (b is None or isinstance(b, list)):
         raise TypeError(f"b={b!r}: pass one measure to compare with a.")
-    others, columns = others_of(b), data.columns
+    others = others_of(b)
+    columns = data.columns
     check_pair(a, others)
     if a is None:
         return dict(roles)
@@ -681,7 +695,10 @@ class Candidates:
 
     def rankings(self, measures: Sequence[int] | AnyArray | None = None) -> Ranking:
         """Return the ranking of each measure: (group, measure)."""
-        score, present, whole, order = self.score, self.present, self.whole, self.order
+        score = self.score
+        present = self.present
+        whole = self.whole
+        order = self.order
         if measures is not None:
             chosen = np.asarray(measures)
             score, present = score[:, chosen], present[:, chosen]
@@ -694,7 +711,8 @@ class Candidates:
 
     def ranked(self) -> Iterator[tuple[range, Ranking, Candidates]]:
         """Yield the numbers, rankings and candidates of as many measures as fit in memory."""
-        width, number = max(1, _TOGETHER // max(1, self.gold.size)), len(self.measures)
+        width = max(1, _TOGETHER // max(1, self.gold.size))
+        number = len(self.measures)
         if self.whole is not None or number <= width:
             yield range(number), self.rankings(), self
             return
@@ -791,7 +809,8 @@ def measure_rows(
     """
     if along is None:
         along = {"n": candidates.sizes(n)}
-    number, wide = len(candidates.measures), math.prod(map(len, along.values()))
+    number = len(candidates.measures)
+    wide = math.prod(map(len, along.values()))
     what = f"{number:,} measures at {wide:,} values of {' and '.join(along)}"
     check_table(len(candidates.group) * number * wide, what)
     parts = []

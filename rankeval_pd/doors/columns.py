@@ -99,9 +99,12 @@ def gold_values(
     The roles ``positive`` and ``min_grade`` tell what a true positive is. If ``all_there`` is true,
     a value in ``positive`` that does not occur in the data raises an error.
     """
-    values, positive, min_grade = frame_column(frame, name, "gold"), roles.positive, roles.min_grade
+    values = frame_column(frame, name, "gold")
+    positive = roles.positive
+    min_grade = roles.min_grade
     if positive is not None:
-        plain, among = values.astype(object), true_values(positive)
+        plain = values.astype(object)
+        among = true_values(positive)
         for value in among:
             if all_there:
                 refuse_absent(int(plain.isin([value]).sum()), value, name, values)
@@ -582,7 +585,8 @@ def _one(label: Any) -> Keys:
         label = label.item()
     large = isinstance(label, int) and not -(2**63) <= label < 2**64
     if large and label.bit_length() < 1024 and float(label) == label:
-        label, large = float(label), False
+        label = float(label)
+        large = False
     if isinstance(label, int | float) and not large:
         return label_hashes(pd.Index([label]))
     if isinstance(label, np.datetime64 | datetime.datetime):

@@ -79,7 +79,8 @@ def tabulate_items(data: Data, question: ItemQuestion) -> Data:
         check_distributed(chosen)
         frame = frame._meta
     check_items(frame)
-    table, columns = read_items(frame, chosen, first=not distributed), question.columns
+    table = read_items(frame, chosen, first=not distributed)
+    columns = question.columns
     keys = tables.keys_apart(table.keys, columns)
     if len(table.systems) < question.least:
         advice = "If a column names the systems, pass system=, score= and item=."
@@ -111,7 +112,8 @@ def tabulate_items(data: Data, question: ItemQuestion) -> Data:
             facts.append(of_group)
     if not parts:
         raise too_few("data has no items", "items", "Add rows.")
-    rows, metric = question.finish(concatenated(parts)), table.metric
+    rows = question.finish(concatenated(parts))
+    metric = table.metric
     columns = [name for name in columns if name in rows]
     for name in columns:
         if rows[name].dtype == object:  # labels

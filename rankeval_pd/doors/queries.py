@@ -136,7 +136,8 @@ class Queries:
         judged = self.grade >= 0.0
         relevant = (self.grade >= self.options.min_grade).any()
         for measure, values, sign in zip(self.measures, self.columns, self.sign, strict=True):
-            score, retrieved = sign * values, ~np.isnan(values)
+            score = sign * values
+            retrieved = ~np.isnan(values)
             if relevant and retrieved.any() and not (retrieved & judged).any():
                 warn(
                     f"measures: {measure!r} retrieved {int(retrieved.sum()):,} documents, and none"
@@ -161,7 +162,8 @@ def read_queries(frame: pd.DataFrame, options: QueryOptions) -> Queries:
             f" {listed(frame.columns)}). Pass the query column as by=..."
         )
     frame = with_levels(frame, roles)
-    by, key = as_names(roles.by, frame.columns), roles.key
+    by = as_names(roles.by, frame.columns)
+    key = roles.key
     gold = roles.gold
     if gold is not None and gold not in frame.columns:
         raise unknown_name("gold", gold, frame.columns)
@@ -262,7 +264,8 @@ def _refuse_repeated_documents(values: pd.Series, query: IntArray, name: Hashabl
         repeated = pd.Index(pair).duplicated()
         if repeated.any():
             row = int(repeated.argmax())
-            document, times = values.iloc[rows].iloc[row], np.count_nonzero(pair == pair[row])
+            document = values.iloc[rows].iloc[row]
+            times = np.count_nonzero(pair == pair[row])
             raise ValueError(
                 f"key={name!r}: the document {document!r} occurs {times} times in a query. Drop the"
                 " repeated rows, or pass the query and document columns as by=... and key=..."

@@ -72,7 +72,8 @@ def with_verdicts(
         return table
     with errors.hushed():
         each = doors.below_door(ask({**roles, "agreement": "each"}))
-    overall, differ = _verdicts(doors.below_door(table)), []
+    overall = _verdicts(doors.below_door(table))
+    differ = []
     for name, part in each.groupby(ANNOTATOR, sort=False, observed=True):
         own = _verdicts(part.drop(columns=ANNOTATOR))
         if any(own.get(row, verdict) != verdict for row, verdict in overall.items()):
@@ -103,7 +104,8 @@ def _compare_joined(
     data: Data, sizes: Sizes, how: Comparison, average: str | None, roles: Mapping[str, Any]
 ) -> Data:
     """Compare pairs of measures with a combined test or with averages over groups."""
-    means, combine = how.ties == "expected", average is None
+    means = how.ties == "expected"
+    combine = average is None
     if means:
         regions.check_means(data)
     p_values: tuple[str, ...] = ("p_value",)
@@ -166,7 +168,8 @@ def _counts_of_lists(lists: PairRanks, n: IntArray, *, means: bool) -> dict[str,
         tied = cut[row] & lists.exists[row]
         if not tied.any():
             continue
-        at, pair = (*row, tied), regions.of_pair(lists, row, n[tied])
+        at = (*row, tied)
+        pair = regions.of_pair(lists, row, n[tied])
         (tp_a, tp_b), (only_a, only_b) = pair.tp, pair.tp_only
         orders["gap"][at] = tp_a - tp_b
         if not means:
@@ -197,7 +200,8 @@ def _combined_pairs(table: Rows, n_groups: int, *, how: Comparison, average: str
 
 def _tested_strata(cells: GroupCells, table: Rows, alternative: str) -> Rows:
     """Test the counts of all groups with each group as a stratum."""
-    n_groups, total = cells.exists.sum(axis=-1), cells.sums(table["n"])
+    n_groups = cells.exists.sum(axis=-1)
+    total = cells.sums(table["n"])
     names = ("tp_only_a", "tp_only_b", "n_only_a", *_ORDERS)
     strata = [np.nan_to_num(cells.of_column(table[name])) for name in names]
     tests = [
@@ -436,7 +440,8 @@ def compare(
     """
     sizes, chosen = doors.check_n(n), Roles.of(roles)
     errors.check_flag("combine", combine)
-    clustered, means = chosen.groups is not None, chosen.ties == "expected"
+    clustered = chosen.groups is not None
+    means = chosen.ties == "expected"
     passed = {
         "average": average,
         "combine": combine or None,
@@ -474,10 +479,13 @@ def compare(
     extra: tuple[str, ...] = TIE_COLUMNS
     interval = OF_REGIONS
     if clustered:
-        how, interval = replace(how, test="cluster", ci="cluster"), OF_CLUSTERS
+        how = replace(how, test="cluster", ci="cluster")
+        interval = OF_CLUSTERS
     if means:
         regions.check_means(data, swapped=how.swapped)
-        how, interval, extra = replace(how, test="expected"), OF_MEANS, ()
+        how = replace(how, test="expected")
+        interval = OF_MEANS
+        extra = ()
     if target == "nbest" and not clustered:
         interval = OF_ERROR
     attrs = how.noted()
@@ -512,7 +520,9 @@ def _rows_of_lists(candidates: Candidates, n: IntArray | None, *, how: Compariso
     candidates, sizes = candidates.in_order(), candidates.sizes(n)
     pairs = doors.pair_names(candidates.measures, how.a, how.b)
     tests, facts = how.family(candidates, pairs, n)
-    total, what, unit = len(pairs) * len(candidates.group), "comparing lists", "pairs"
+    total = len(pairs) * len(candidates.group)
+    what = "comparing lists"
+    unit = "pairs"
     drawing = {}
     if how.swapped:
         if how.adjust_over != "group":
@@ -521,7 +531,9 @@ def _rows_of_lists(candidates: Candidates, n: IntArray | None, *, how: Compariso
         if how.n_resamples is None and sizes.size <= FEW:
             most *= MORE
         drawing = {"tests": [tests], "n_resamples": draws, "most": most}
-        total, what, unit = total * draws, "swapping labels", "draws"
+        total = total * draws
+        what = "swapping labels"
+        unit = "draws"
     parts = []
     with errors.progress_bar(total=total, what=what, unit=unit) as advance:
         if how.swapped:  # the bar counts draws, not pairs
@@ -571,7 +583,9 @@ def _region_columns(
 ) -> dict[str, AnyArray]:
     """Return the columns (group, pair, n) for the two lists of each pair, but not exact tests."""
     r = stats.nbest_regions(lists.a.ranks, lists.b.ranks, lists.a.gold, n)
-    only, tp_only_a, tp_only_b = n - r.overlap, r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap
+    only = n - r.overlap
+    tp_only_a = r.tp_a - r.tp_overlap
+    tp_only_b = r.tp_b - r.tp_overlap
     cut = lists.a.cuts_tie(n) | lists.b.cuts_tie(n)
     columns = {
         "precision_a": r.tp_a / n,
@@ -587,7 +601,8 @@ def _region_columns(
     if how.test == "cluster":
         columns |= cluster_contrasts(lists, n, alternative=how.alternative)
     else:
-        ranks, tp_only = (lists.a.ranks, lists.b.ranks), (tp_only_a, tp_only_b)
+        ranks = (lists.a.ranks, lists.b.ranks)
+        tp_only = (tp_only_a, tp_only_b)
         spread = stats.difference_spread(*ranks, lists.a.gold, lists.size, n, only, tp_only)
         columns["error"] = np.where(only > 0, np.sqrt(spread.variance) / n, 0.0)
         both = (only > 0) & (how.target == "both")
@@ -600,13 +615,16 @@ def _region_columns(
         columns |= in_rows(lists.exists, names, compute)
     # at both ends over tie orders; without a tie, they equal the difference, and p-values are NaN
     gaps = np.stack([columns["difference"], columns["difference"]])
-    p_ends, uncut = np.full(gaps.shape, np.nan), np.zeros(gaps.shape, dtype=np.int64)
+    p_ends = np.full(gaps.shape, np.nan)
+    uncut = np.zeros(gaps.shape, dtype=np.int64)
     tied = cut & lists.exists
     for row in np.ndindex(tied.shape[:-1]):
         if not tied[row].any():
             continue
-        at, sizes = (*row, tied[row]), n[tied[row]]
-        ends, both_ends = regions.of_pair(lists, row, sizes).ends(), (slice(None), *at)
+        at = (*row, tied[row])
+        sizes = n[tied[row]]
+        ends = regions.of_pair(lists, row, sizes).ends()
+        both_ends = (slice(None), *at)
         gaps[both_ends] = ends.low / sizes, ends.high / sizes
         uncut[both_ends] = ends.below, ends.above
         if how.test == "cluster":
@@ -633,7 +651,9 @@ def _swaps_of_pair(
 
     ``p_tie_low`` and ``p_tie_high`` are the p-values for the two extreme tie orders.
     """
-    pair, sizes, ends = ListPair.of(lists, row), n[there], None
+    pair = ListPair.of(lists, row)
+    sizes = n[there]
+    ends = None
     if (cut[row] & there).any():
         ends = regions.of_pair(lists, row, sizes).ends().statistics()
     each = how.adjust_over == "n"

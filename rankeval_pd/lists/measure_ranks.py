@@ -118,7 +118,9 @@ class RankingTask:
 
 def list_columns(task: RankingTask, lists: NBest) -> dict[str, AnyArray]:
     """Return precision, its intervals and tests against chance: (group, measure, n)."""
-    ranking, clusters, exists = task.ranking, task.candidates.clusters, lists.exists
+    ranking = task.ranking
+    clusters = task.candidates.clusters
+    exists = lists.exists
     columns = {
         "value": np.where(exists, lists.tp / task.sizes, np.nan),
         "tied": lists.tied,
@@ -181,7 +183,8 @@ def _tests_of_pair(
         "advance": task.advance,
         **task.drawing,
     }
-    n, freedom = pair.n, np.full(pair.n.shape, np.inf)
+    n = pair.n
+    freedom = np.full(pair.n.shape, np.inf)
     if task.ties == "expected":  # means over all orders of equal scores
         return {
             "difference": (pair.tp[0] - pair.tp[1]) / n,
@@ -312,13 +315,16 @@ def area_tests(task: RankingTask) -> tuple[dict[str, AnyArray], dict[str, FloatA
 def _test_as_compared(tests: dict[str, FloatArray], task: RankingTask) -> None:
     """Test pairs that rank different candidates, or whose areas do not vary, as compare_area."""
     present, measures = task.candidates.present, task.candidates.measures
-    kind, level = str(task.how.kind), task.how.level
+    kind = str(task.how.kind)
+    level = task.how.level
     a, b = stats.all_pairs(len(measures))
     error = tests["error"][..., 0]
     apart = (present != present[:, :1]).any(axis=(1, 2))[:, np.newaxis] | np.isinf(error)
     for pair in np.flatnonzero(apart.any(axis=0)).tolist():
-        some, sides = apart[:, pair], (measures[a[pair]], measures[b[pair]])
-        rows, here = compared_pair(task.candidates, *sides, kind, level), (some, pair, 0)
+        some = apart[:, pair]
+        sides = (measures[a[pair]], measures[b[pair]])
+        rows = compared_pair(task.candidates, *sides, kind, level)
+        here = (some, pair, 0)
         rows["error"] = np.where(np.isinf(error[:, pair]), np.inf, rows["se"])
         for name in ("difference", "error", "freedom", "p_value"):
             tests[name][here] = rows[name][some]
@@ -461,7 +467,8 @@ def _rows_of_ranks(
     table |= decisions.rank_columns(table["value"], tests, how, task.baseline, task.stands)
     if how.kind is None:
         # pairs that the order of ties decides, with n and the nearest sizes that split no tie
-        differs, measures = decisions.order_decides(tests, how), candidates.measures
+        differs = decisions.order_decides(tests, how)
+        measures = candidates.measures
         table["tie_decides"] = decisions.of_measures(differs, len(measures))
         a, b = stats.all_pairs(len(measures))
         uncut = np.stack([tests[name] for name in UNCUT], axis=-1)
@@ -480,7 +487,8 @@ def _rank_table(
     columns: Sequence[str],
 ) -> Data:
     """Return the table for all groups, without n for areas."""
-    over_n, chosen = how.kind is None, Roles.of(roles)
+    over_n = how.kind is None
+    chosen = Roles.of(roles)
     means = over_n and chosen.ties == "expected"
     if means:
         check_means(data, swapped=how.swapped)
@@ -503,7 +511,8 @@ def _all_pair_tests(
     candidates: Candidates, n: IntArray | None, how: RankOptions, chosen: Roles
 ) -> tuple[RankingTask, dict[str, AnyArray], dict[str, FloatArray], dict[str, Any]]:
     """Return the values of the measures, all pairwise tests, and how they were made."""
-    over_n, measures = how.kind is None, list(candidates.measures)
+    over_n = how.kind is None
+    measures = list(candidates.measures)
     baseline, stands = None, None
     if how.baseline is not None:
         if how.baseline not in measures:
@@ -516,13 +525,16 @@ def _all_pair_tests(
     if how.adjust is not None:
         stands = doors.standing_pairs(candidates, pairs)
     draws = most = draws_of_ranks(how, tests)
-    sizes, seed = np.zeros(1, dtype=np.int64), chosen.draws
+    sizes = np.zeros(1, dtype=np.int64)
+    seed = chosen.draws
     if over_n:
-        sizes, seed = candidates.sizes(n), chosen.swaps
+        sizes = candidates.sizes(n)
+        seed = chosen.swaps
     if how.n_resamples is None and (not over_n or sizes.size <= FEW):
         most *= MORE  # for pairs near alpha
     # the tests of all pairs, and those of the pairs with the baseline
-    families, together = {"": doors.count_distinct(pairs, stands)}, len(measures)
+    families = {"": doors.count_distinct(pairs, stands)}
+    together = len(measures)
     if baseline is not None:
         with_baseline = ranks.with_one(len(measures), baseline)
         of_baseline = None

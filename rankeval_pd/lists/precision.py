@@ -187,7 +187,8 @@ def averaged_lists(
     method: Any,
 ) -> Data:
     """Return the averages of n-best lists over groups, with limits of the method's quantity."""
-    able, ties = can(method, clusters=False), Roles.of(roles).ties
+    able = can(method, clusters=False)
+    ties = Roles.of(roles).ties
     return tabulate(
         data,
         roles,
@@ -210,7 +211,9 @@ def _nbest_columns(
     pooled: bool,
 ) -> dict[str, AnyArray]:
     """Return the columns (group, measure, n) of the n-best lists."""
-    lists, size, pool = ranking.nbest(n, ties), ranking.size, ranking.retrieved
+    lists = ranking.nbest(n, ties)
+    size = ranking.size
+    pool = ranking.retrieved
     if n is None:
         n = ranking.every
     columns = columns_of_lists(lists, n, size, pool, candidates.sign, ties)
@@ -234,7 +237,8 @@ def limits_of_lists(
     With clusters, ``n_groups`` counts the groups in each list.
     """
     columns: dict[str, AnyArray] = {}
-    sizes, exists = np.broadcast_to(n, lists.tp.shape), lists.exists
+    sizes = np.broadcast_to(n, lists.tp.shape)
+    exists = lists.exists
     distinct: list[Any] = [*dict.fromkeys(levels.values())]
     weight: dict[Any, Any] = dict.fromkeys(distinct, 1.0)
     if candidates.clusters is not None:
@@ -246,7 +250,8 @@ def limits_of_lists(
         weight = dict.fromkeys(distinct, variance.effective(sizes) / sizes)
     limits = {}
     for level in distinct:
-        own, weights = kind._replace(level=level), weight[level]
+        own = kind._replace(level=level)
+        weights = weight[level]
         low, high = own.columns(lists.tp * weights, sizes * weights, exists).values()
         if kind.target == "nbest":
             design: Any = 1.0
@@ -530,7 +535,8 @@ def checked_band(
 ) -> tuple[doors.Sizes, Roles, dict[str, Any]]:
     """Return the list sizes, roles and draws of a band, and reject too few draws for the level."""
     level = errors.check_share("level", level)
-    draws, needed = errors.check_draws("n_resamples", n_resamples), bands.draws_needed(level)
+    draws = errors.check_draws("n_resamples", n_resamples)
+    needed = bands.draws_needed(level)
     if draws < needed:
         raise ValueError(
             f"n_resamples={draws} is too small for level={level!r}: too few draws lie beyond this"
@@ -568,7 +574,8 @@ def _band_columns(
     value = rates_of(lists.tp, n, ranking.size, ranking.size)[of]
     defined, limits = lists.exists, _precision_limits
     if of == "recall":  # undefined without true positives
-        defined, limits = defined & (ranking.size.positive > 0)[..., np.newaxis], _recall_limits
+        defined = defined & (ranking.size.positive > 0)[..., np.newaxis]
+        limits = _recall_limits
     else:
         _warn_if_too_precise(value[lists.exists])
     compute = partial(limits, ranking, candidates, n, **drawing)
@@ -596,7 +603,8 @@ def _precision_limits(
         low, high = groups.band(one, rising, level, **drawing)
         return {"band_low": low[back], "band_high": high[back]}
     ranked, keys = labels_by_rank(ranking, candidates, row)
-    tp, total = np.append(0, np.cumsum(ranked)), groups.whole_size(ranking.whole, ranked.size)
+    tp = np.append(0, np.cumsum(ranked))
+    total = groups.whole_size(ranking.whole, ranked.size)
     spread = stats.nbest_spread(tp, rising, np.array(total))
     share = tp[rising] / rising
     ranks = (np.arange(1, ranked.size + 1),)
@@ -774,7 +782,8 @@ def _difference_of_pair(
     **drawing: Any,
 ) -> dict[str, FloatArray]:
     """Return the difference of precision of one pair, and half the width of its band."""
-    pair, sizes = ListPair.of(lists, row), n[there]
+    pair = ListPair.of(lists, row)
+    sizes = n[there]
     r = stats.nbest_regions(pair.rank_a, pair.rank_b, pair.gold, sizes)
     if pair.cluster is None:
         _warn_if_too_precise(np.maximum(r.tp_a, r.tp_b) / sizes)
@@ -792,7 +801,8 @@ def difference_margins(
     rising, back = np.unique(n, return_inverse=True)
     if pair.cluster is not None:
         return groups.margins(pair, rising, levels, each=each, **drawing)[:, back]
-    ranks, gold = (pair.rank_a, pair.rank_b), pair.gold
+    ranks = (pair.rank_a, pair.rank_b)
+    gold = pair.gold
     r = stats.nbest_regions(*ranks, gold, rising)
     only = rising - r.overlap
     tp_only = r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap

@@ -149,7 +149,8 @@ def _significant_runs(table: pd.DataFrame) -> pd.DataFrame:
     side = np.sign(table["difference"].to_numpy()) * table["significant"].to_numpy(dtype=bool)
     fresh = (np.diff(pair, prepend=-1) != 0) | (np.diff(side, prepend=2.0) != 0)
     place = np.flatnonzero(side)
-    inside, run = table.iloc[place], np.cumsum(fresh)[place]
+    inside = table.iloc[place]
+    run = np.cumsum(fresh)[place]
     first = np.flatnonzero(np.diff(run, prepend=0))
     last = np.append(first[1:], len(run))[: len(first)] - 1
     p = "p_adjusted" if "p_adjusted" in table else "p_value"

@@ -155,7 +155,8 @@ def _recall_columns(
     inside = np.minimum(n, np.maximum(total, 1))
     edge = edge_precision(ranking.cumulated(ties), inside, total)
     spread = bands.spread(lists.tp, inside, total, positive, edge)
-    exists, fixed = lists.exists & (positive > 0), kind.target == "region"
+    exists = lists.exists & (positive > 0)
+    fixed = kind.target == "region"
     if candidates.clusters is not None:
         of_clusters = of_rows(
             lambda ranked, n, _: recall_sizes(ranked, n, kind.level, kind.target),
@@ -175,10 +176,8 @@ def _recall_columns(
         weight = np.minimum(size / np.maximum(positive, 1), 1.0)
     with silent_division():
         if not fixed:
-            rates, whole = (
-                (columns["recall"], columns["precision"]),
-                (total * weight, positive * weight),
-            )
+            rates = (columns["recall"], columns["precision"])
+            whole = (total * weight, positive * weight)
             columns["ci_high"] = allow_for_positives(
                 columns["ci_high"], *rates, whole, kind.limits, inverse=True
             )

@@ -290,8 +290,10 @@ def _limits_of_means(*columns: FloatArray, level: float) -> stats.Limits:
     low, high = stats.corrected_score(share_a * size_a, size_a, share_b * size_b, size_b, level)
     low = np.where(only > 0.0, low * (only / n), 0.0)
     high = np.where(only > 0.0, high * (only / n), 0.0)
-    difference, half = (tp_a - tp_b) / n, stats.z_of(level) * error
-    low, high = np.fmin(low, difference - half), np.fmax(high, difference + half)
+    difference = (tp_a - tp_b) / n
+    half = stats.z_of(level) * error
+    low = np.fmin(low, difference - half)
+    high = np.fmax(high, difference + half)
     return np.maximum(low, -1.0), np.minimum(high, 1.0)
 
 
@@ -388,7 +390,8 @@ def _p_over_orders(
         sizes = n[lists.exists[row]]
         a, b, gold = lists.of(row)
         present = lists.present[row]
-        own, most = lists.draws_of(row), int(sizes.max(initial=0))
+        own = lists.draws_of(row)
+        most = int(sizes.max(initial=0))
         sides = ((lists.a, a), (lists.b, b))
         tied = [Tied.of(side.score[row][present], ranks, most) for side, ranks in sides]
         first = np.stack(ranking.nbest_regions(a, b, gold, sizes).table(sizes))

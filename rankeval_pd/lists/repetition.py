@@ -213,11 +213,9 @@ class Samples(NamedTuple):
         errors.check_one(threshold=threshold, n=n)
         if n is not None:
             n = check_count("n", n)
-        level, seed, frame = (
-            errors.check_share("level", level),
-            chosen.draws,
-            doors.below_door(data),
-        )
+        level = errors.check_share("level", level)
+        seed = chosen.draws
+        frame = doors.below_door(data)
         doors.check_data(frame)
         doors.refuse_each(chosen, "samples")
         if not as_names(chosen.by, frame.columns):
@@ -301,7 +299,8 @@ def least_score(scores: FloatArray, most: int, n: int) -> float:
 
 def _warn_of_sizes(sizes: IntArray) -> None:
     """Warn if a measure's samples differ so much in size that phi depends on their mix."""
-    least, most = np.where(sizes > 0, sizes, np.inf).min(axis=1), sizes.max(axis=1)
+    least = np.where(sizes > 0, sizes, np.inf).min(axis=1)
+    most = sizes.max(axis=1)
     if (most > _UNLIKE * least).any():
         worst = np.argmax(most / least)
         errors.warn(

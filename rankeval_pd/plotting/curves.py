@@ -121,7 +121,8 @@ def _draw_curves(
     if spec.chance == "one" and log is None:
         log = largest > _LINEAR_LIFT
     deviates = spec.chance == "falling" and log is None
-    linear, ax = not (log or deviates), canvas.ax
+    linear = not (log or deviates)
+    ax = canvas.ax
     if deviates:
         inside = _inside(curves[[spec.x, spec.y]])
         use_normal_deviates(ax, least=0.5 * float(np.min(inside, initial=0.5)))
@@ -188,7 +189,8 @@ def _set_limits(canvas: Canvas, curves: pd.DataFrame, spec: Curve, *, deviates: 
                 high = min(1.0 - 0.7 * (1.0 - float(inside.max())), 1.0 - 1e-9)
                 canvas.limits(axis, max(float(inside.min()) * 0.7, 1e-9), high)
         for ticks in (ax.xaxis, ax.yaxis):
-            places, texts = [x / 100.0 for x in _RATES], [f"{x:g}%" for x in _RATES]
+            places = [x / 100.0 for x in _RATES]
+            texts = [f"{x:g}%" for x in _RATES]
             set_chosen_ticks(ticks, places, texts, characters=4.5)
         return
     if ax.get_xscale() == "linear":
@@ -252,14 +254,18 @@ def _draw_bands(canvas: Canvas, bands: Any, curves: pd.DataFrame, spec: Curve) -
     tables = []
     for band in bands if isinstance(bands, list | tuple) else [bands]:
         if band is not None:
-            needed, made_by = f"p n {spec.x} {spec.y}", f"random_band for {spec.y}"
+            needed = f"p n {spec.x} {spec.y}"
+            made_by = f"random_band for {spec.y}"
             tables.append(table_of(band, needed, made_by))
     tables.sort(key=lambda table: not table.attrs.get("simultaneous"))
     named = ""
     for key, rows in [group for table in tables for group in table.groupby("p", sort=False)]:
         p = float(str(key))
         bound = rows.attrs.get("bound", "critical")
-        kind, scope, line, width = "", "", "hairline", HAIR
+        kind = ""
+        scope = ""
+        line = "hairline"
+        width = HAIR
         if bound != "critical":
             kind = f" ({bound} bound, not a test at level p)"
         if rows.attrs.get("simultaneous"):
@@ -348,7 +354,11 @@ def _with_references(
         )
     roles = panels.roles_in(asked)
     pooled = {**roles, "pool": "all"}  # a single band for all curves
-    drawn_bands, lines, marks, areas, ideal = [], None, None, None, None
+    drawn_bands = []
+    lines = None
+    marks = None
+    areas = None
+    ideal = None
     with one_reading():
         curve = _CURVES[space](data, *args, **asked)
         if bands is not None:
@@ -384,7 +394,8 @@ def _plot_of_curve(described: Callable[[], None]) -> PublicPlot:
     functools.update_wrapper(draw, described)
     draw.__doc__ = as_written(described.__doc__).replace("    **beside\n", _BESIDE)
     needed = " ".join(["measure n", *shapes.SPACES[space]])
-    tables, size = partial(_with_references, space), _squarely if spec.square else None
+    tables = partial(_with_references, space)
+    size = _squarely if spec.square else None
     return panels.plot_of(_CURVES[space], needed, tables=tables, size=size)(draw)
 
 

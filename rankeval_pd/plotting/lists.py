@@ -86,7 +86,8 @@ def _with_band(
     **asked: Any,
 ) -> tuple[Any, Any]:
     """Return the precision of lists, and its simultaneous band if there is a single name."""
-    roles, band = roles_in(asked), None
+    roles = roles_in(asked)
+    band = None
     with one_reading():
         table = nbest_precision(data, seen_of(data, n, roles), level=level, **asked)
         names = dict.fromkeys(np.asarray(table["measure"]).tolist())
@@ -240,7 +241,9 @@ def _with_curves(
     **roles: Any,
 ) -> tuple[Any, Any, Any]:
     """Return the bound, the precision of all measures, and the simultaneous bound."""
-    finite, within, envelope = population == "finite", None, None
+    finite = population == "finite"
+    within = None
+    envelope = None
     with one_reading():
         if finite:
             within = n = seen_of(data, n, roles)
@@ -312,7 +315,8 @@ def random_bound(
             outer = envelope[envelope["p"] == p]
             share = _possible_share(outer, positive, short)
             scope, held = "at every n", True
-        name, below = f"chance {rate_text(p)}", f"{most_text(p)} of random orders stay below the"
+        name = f"chance {rate_text(p)}"
+        below = f"{most_text(p)} of random orders stay below the"
         if place == 0:
             canvas.field(share.index, prior, share, name)
             said = f"Gray area: {below} edge {scope}"
@@ -408,7 +412,8 @@ def random_cdf(canvas: Canvas, table: pd.DataFrame, bound: pd.DataFrame | None =
             values: dict[Hashable, str] = {}
             look = {"markersize": 5, "zorder": 4, "markeredgecolor": canvas.ink.bg}
             for law, at in zip(_LAWS, bounds, strict=True):
-                color, label = canvas.color(law), f"_{law}"
+                color = canvas.color(law)
+                label = f"_{law}"
                 canvas.dots(at, 1.0 - p, color, label=label, **look)
                 values[law] = f"{at:.4g}"
             canvas.values(f"bound, {rate_text(p)}", values)
@@ -470,7 +475,8 @@ def _with_simultaneous(
     joined = asked.get("combine") or asked.get("average") is not None  # one test without draws
     # the plot shades the list sizes at which the order of ties decides
     with one_reading(), intervals_unread(pairs > 1), hushed("ties='shared'"):
-        sizes, draws = seen_of(data, n, roles), n_resamples
+        sizes = seen_of(data, n, roles)
+        draws = n_resamples
         if draws is None and not joined:  # fast, but enough for the level
             affordable = int(_BUDGET / max(size_of(data) * pairs, 1))
             needed = np.ceil(pairs / check_share("alpha", alpha))
@@ -579,7 +585,8 @@ def comparison(
 def _panels_below(canvas: Canvas, count: int) -> list[Any]:
     """Replace a panel with stacked panels that share the x axis; return those below the curves."""
     ax: Any = canvas.ax
-    spec, height = ax.get_subplotspec(), canvas.size[1]
+    spec = ax.get_subplotspec()
+    height = canvas.size[1]
     if spec is None:  # Axes at a position that was set manually
         return []
     share = min(_SHARE, max(count, 2) * _ROW / height)
@@ -607,7 +614,8 @@ def _findings(table: pd.DataFrame, together: Any) -> list[_Finding]:
         return listed
     keys = ["measure_a", "measure_b", "n"]
     other = table_of(together, " ".join([*keys, "significant"]), "compare with adjust=...")
-    adjust, alpha = str(other.attrs.get("adjust")), other.attrs.get("alpha")
+    adjust = str(other.attrs.get("adjust"))
+    alpha = other.attrs.get("alpha")
     words = ADJUSTED.get(adjust, adjust)
     if alpha:
         words += f" at {percent_of(alpha)}"
@@ -631,7 +639,8 @@ def _draw_strips(
 ) -> None:
     """Draw bars where differences are significant: a row per test of one pair, or per pair."""
     strip.patch.set_visible(False)
-    ink, single = canvas.out, len(pairs) == 1
+    ink = canvas.out
+    single = len(pairs) == 1
     heights = len(findings) if single else len(pairs)
     for k, pair in enumerate(pairs):
         if (pair["overlap"] == pair["n"]).all():  # one curve hides the other
@@ -686,7 +695,8 @@ def _name_strip_rows(
     canvas: Canvas, strip: Any, pairs: list[pd.DataFrame], findings: list[_Finding]
 ) -> None:
     """Write the better measure on the left of each row and the kind of test on the right."""
-    ink, size = canvas.out, font(canvas.ax, "note")
+    ink = canvas.out
+    size = font(canvas.ax, "note")
     width, height = canvas.size
     beside = {"xycoords": BESIDE, "va": "center", "fontsize": size}
     beside["annotation_clip"] = False
@@ -722,7 +732,8 @@ def _draw_difference(
     a, b = (pair[f"measure_{s}"].iloc[0] for s in "ab")
     found, words = pair, "interval, separately at each n"
     if together is not None and "ci_low" in together:
-        found, words = table_of(together, "measure_a n", ""), "simultaneous band for all n"
+        found = table_of(together, "measure_a n", "")
+        words = "simultaneous band for all n"
         found = found[(found["measure_a"] == a) & (found["measure_b"] == b)]
     elif pair.attrs.get("adjust") is not None:
         words = "interval, adjusted like the test"

@@ -186,7 +186,8 @@ class Look:
         if isinstance(self.colors, Mapping) and name in self.colors:
             return self.colors[name]
         known = cycle(self.colors, max(len(self.order), MOST))
-        taken, size = _SLOTS.setdefault(ax, {}), len(known)
+        taken = _SLOTS.setdefault(ax, {})
+        size = len(known)
         if name not in taken:  # a name keeps its position within the same Axes
             names = list(self.order)
             place = (names.index(name) if name in names else len(names)) % size
@@ -392,7 +393,8 @@ def _length_and_room(axis: Axis, characters: float) -> tuple[float, float]:
 def settle(ax: Axes) -> None:
     """Set the range of logarithmic axes if the data have at most one positive value."""
     for axis in (ax.xaxis, ax.yaxis):
-        low, high = float(axis.get_minpos()), float(axis.get_data_interval()[1])
+        low = float(axis.get_minpos())
+        high = float(axis.get_data_interval()[1])
         if axis.get_scale() != "log" or low * (1.0 + 1e-9) < high or not np.isfinite(high):
             continue
         ends = (0.1 * high, 10.0 * high) if high > 0.0 else (0.001, 1.0)

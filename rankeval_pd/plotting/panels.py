@@ -67,7 +67,8 @@ _INNER = ("pair", "cut", "row")  # dimensions in results that are not groups
 def tidy(table: Drawable, needed: str, made_by: str) -> pd.DataFrame:
     """Return the table as a tidy DataFrame, with groups and batch dimensions first."""
     if isinstance(table, xr.Dataset):
-        names, frame = needed.split(), rows_in(table)
+        names = needed.split()
+        frame = rows_in(table)
         inner = (*names, *_INNER, "measure", "n", "p", "alpha", "system")
         batch = [d for d in table.dims if d not in inner]
         named = [d for d in table.dims if d in names]
@@ -132,7 +133,8 @@ def by_n(table: pd.DataFrame, name: str) -> pd.DataFrame:
     asked = next((column for column in ("n", "metric") if column in table), None)
     if asked is None:
         return table
-    columns, attrs = [*table.columns.drop(asked)], dict(table.attrs)
+    columns = [*table.columns.drop(asked)]
+    attrs = dict(table.attrs)
     if len(table[asked].unique()) > 1:
         columns.insert(columns.index(name), asked)
         if asked == "metric":
@@ -211,7 +213,8 @@ def _parts(tables: Iterable[Any], groups: list[Any], key: pd.Series[Any] | None)
             table = type(table)(_parts(table, groups, key))
         elif isinstance(table, pd.DataFrame) and key is not None and {*groups} <= {*table}:
             chosen = (_columns(table, groups) == key.array).all(axis=1)
-            attrs, table = dict(table.attrs), table[chosen].drop(columns=groups)
+            attrs = dict(table.attrs)
+            table = table[chosen].drop(columns=groups)
             table.attrs = attrs
         parts.append(table)
     return parts
@@ -565,9 +568,11 @@ class Plot:
         if not alone:
             panels = panels_of(ax, groups, keys, self.own)
         elif ax is None:
-            panels, keys = grid_of(1, 1, self.size and self.size(whole)), [None]
+            panels = grid_of(1, 1, self.size and self.size(whole))
+            keys = [None]
         else:
-            panels, keys = given_panels(ax, 1, "panel"), [None]
+            panels = given_panels(ax, 1, "panel")
+            keys = [None]
         canvases: list[Canvas] = []
         for panel in panels:  # before other panels share the figure
             canvases.append(Canvas(panel, look, alone=alone))

@@ -191,7 +191,8 @@ def pairs(canvas: Canvas, table: pd.DataFrame) -> None:
     systems = wins.sort_values(ascending=False, kind="stable").index.tolist()
     width, height = panel_size(ax)
     named = max(3, int(_SIDE * min(width, height) / (1.12 * LEAST)))
-    left_out, systems = len(systems[named:]), systems[:named]
+    left_out = len(systems[named:])
+    systems = systems[:named]
     count = len(systems)
     table = table[table["system_a"].isin(systems) & table["system_b"].isin(systems)]
     alpha = float(table.attrs.get("alpha", 0.05))
@@ -203,7 +204,8 @@ def pairs(canvas: Canvas, table: pd.DataFrame) -> None:
     told = rejects(p, alpha)
     most = float(table["gain"].abs()[told].max()) if told.any() else 1.0
     high = most or 1.0
-    norm, pale = PowerNorm(0.5, 0.0, high), mixed_color(ink.fg, ink.bg, 0.08)
+    norm = PowerNorm(0.5, 0.0, high)
+    pale = mixed_color(ink.fg, ink.bg, 0.08)
     cell = _SIDE * min(width, height) / max(count, 1)
     digits = digits_for(0.5 * most)
     shares = _are_proportions(table.attrs)
@@ -347,7 +349,8 @@ def confidence(
     least = 1.0 / _FEWEST_DRAWS
     if draws and not exact:
         least = 1.0 / (draws + 1.0)
-    positive, lost = table["gain"][table["gain"] > 0], (table["gain"] <= 0).any()
+    positive = table["gain"][table["gain"] > 0]
+    lost = (table["gain"] <= 0).any()
     lowest = 0.5 * float(positive.min()) if len(positive) else 1e-3
     p = 1.0 - table["confidence"].astype(float)
     table = table.assign(
@@ -391,7 +394,8 @@ def confidence(
             first, last = ax.get_xlim()
             color, width, shade = ink.reference, THIN, ink.note
             if several and relation in relations:
-                color, width = canvas.color(relation), 1.2
+                color = canvas.color(relation)
+                width = 1.2
                 shade = ink.text(color)
             line = {"color": color, "linewidth": width, "zorder": 1.2}
             ax.axvline(threshold, **line, label="_threshold")
@@ -498,7 +502,8 @@ def gain_by_size(
         for relation in lines["relation"].unique():
             rows, name = lines, "threshold"
             if not pd.isna(relation):
-                rows, name = lines[lines["relation"] == relation], relation
+                rows = lines[lines["relation"] == relation]
+                name = relation
             last = rows.iloc[-1]
             law = last["threshold"] * np.sqrt(last["size"] / rows["size"])
             canvas.guide(rows["size"], law, "_square-root law")
@@ -581,13 +586,16 @@ def calibration(canvas: Canvas, table: pd.DataFrame) -> None:
         ax.set_ylim(0.0, 1.0)
         canvas.tell("No bin contains a pair of systems.")
     elif "n_pairs" in table:
-        size, look = font(ax, "note"), {"xycoords": ABOVE, "ha": "center"}
+        size = font(ax, "note")
+        look = {"xycoords": ABOVE, "ha": "center"}
         look["color"] = canvas.out.note
         low, high = np.log(ax.get_xlim())
-        last, scale = -np.inf, 0.68 * panel_size(ax)[0] / (high - low)
+        last = -np.inf
+        scale = 0.68 * panel_size(ax)[0] / (high - low)
         for place, count in zip(at[known], table["n_pairs"][known], strict=True):
             text = f"{int(count):,}"
-            middle, half = float(np.log(place)) * scale, 0.5 * wide(text, size) + 2.0
+            middle = float(np.log(place)) * scale
+            half = 0.5 * wide(text, size) + 2.0
             if np.isfinite(middle) and middle - half > last:  # without overlap
                 last = middle + half
                 write(ax, text, (place, 1.0), (0, 2), **look)
@@ -746,7 +754,9 @@ def paired_differences(
     numbered = pd.api.types.is_integer_dtype(found["item"]) and unit != "queries"
     if not numbered and not small(ax):
         # names of large gains and losses, with lines to their bars
-        size, count, names = font(ax, "note"), len(found), found["item"].astype(str).to_list()
+        size = font(ax, "note")
+        count = len(found)
+        names = found["item"].astype(str).to_list()
         room = 0.3 * panel_size(ax)[0]
         for k in range(min(_NAMED, count // 4)):
             for index, sign in ((k, 1), (count - 1 - k, -1)):
@@ -755,20 +765,24 @@ def paired_differences(
                 y = height * (1.0 - 0.13 * k)
                 above = int(np.count_nonzero(sign * gains > y - 0.08 * height))
                 beside = max(0.075 * count, above)
-                end, ha = 1 + beside, "left"
+                end = 1 + beside
+                ha = "left"
                 if sign < 0:
-                    end, ha = count - beside, "right"
+                    end = count - beside
+                    ha = "right"
                 line = {"arrowstyle": "-", "lw": 0.5, "color": ink.reference}
                 line |= {"shrinkA": 1, "shrinkB": 0}
                 text = {"textcoords": "data", "va": "center", "ha": ha, "color": ink.fg}
-                label, foot = cut_text(names[index], size, room), (index + 1, gains[index])
+                label = cut_text(names[index], size, room)
+                foot = (index + 1, gains[index])
                 write(ax, label, foot, (end, sign * y), arrowprops=line, **text)
     box = {"facecolor": ink.bg, "edgecolor": "none", "alpha": 0.85, "pad": 1.0}
     for name, count, corner, ha, va in (
         (a, (gains > 0).sum(), (0.94, 0.97), "right", "top"),
         (b, (gains < 0).sum(), (0.03, 0.03), "left", "bottom"),
     ):
-        size, color = font(ax, "name"), ink.text(canvas.color(name))
+        size = font(ax, "name")
+        color = ink.text(canvas.color(name))
         short = cut_text(canvas.text(name), size, 0.4 * panel_size(ax)[0])
         place = {"transform": ax.transAxes, "ha": ha, "va": va, "bbox": box}
         ax.text(*corner, f"{short} better: {count:,}", fontsize=size, color=color, **place)
@@ -866,7 +880,8 @@ def queries(canvas: Canvas, table: pd.DataFrame) -> None:
     for name, here in ((a, y > x), (b, y < x), (None, y == x)):
         color, label = ink.muted, "_equal"
         if name is not None:
-            color, label = canvas.color(name), f"{canvas.text(name)} higher"
+            color = canvas.color(name)
+            label = f"{canvas.text(name)} higher"
         look = {"markersize": size, "markeredgewidth": 0, "alpha": 0.8, "label": label}
         canvas.dots(x[here], y[here], color, **look)
         counts[name] = int(here.sum())
@@ -892,7 +907,8 @@ def _name_farthest(canvas: Canvas, names: list[str], x: Any, y: Any) -> None:
     """Write the names of the dots farthest from the diagonal if there is room."""
     from matplotlib.patheffects import withStroke
 
-    ax, size = canvas.ax, font(canvas.ax, "note")
+    ax = canvas.ax
+    size = font(canvas.ax, "note")
     if small(ax):
         return
     side = 0.72 * min(panel_size(ax))  # size of the square in points, without ticks and labels

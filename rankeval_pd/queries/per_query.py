@@ -324,9 +324,11 @@ def frame_values(
     judged = judgments(queries.query, grade, n_queries)
     check_grades(named, judged)
     shape = n_queries, len(queries.measures), len(named)
-    value, size = np.empty(shape), np.empty(shape[:2], dtype=np.int64)
+    value = np.empty(shape)
+    size = np.empty(shape[:2], dtype=np.int64)
     low, high, share = np.full((3, *shape), np.nan)
-    tied, reversed_in = np.zeros(shape, dtype=np.int64), []
+    tied = np.zeros(shape, dtype=np.int64)
+    reversed_in = []
     gain = np.nan_to_num(np.maximum(grade, 0.0))
     # rank the documents of every query, with equal scores in a given order
     options: dict[str, Any] = {"n_queries": n_queries, "single": chosen.ties == "trec"}
@@ -447,7 +449,9 @@ def _rows_per_metric(values: QueryValues, undefined: str) -> pd.DataFrame:
 
 def wide_form(values: QueryValues, undefined: str) -> pd.DataFrame:
     """Return one row per query with columns for measures (and metrics)."""
-    value, keys, labels = values.metrics, values.keys, [one.label for one in values.named]
+    value = values.metrics
+    keys = values.keys
+    labels = [one.label for one in values.named]
     if undefined == "skip":
         whole = np.asarray(~np.isnan(value).any(axis=(1, 2)))
         if not whole.all():
@@ -539,7 +543,8 @@ def query_summary(
     result = _of_metrics(table, baseline, test, options)
     facts = assumed(found, undefined)
     most = {name: int(facts[name].max()) for name in ("n_lacking", "n_undefined", "n_tied")}
-    depth, shares = facts["depth"], facts.loc[facts["cutoff"] > 0, "judged"]
+    depth = facts["depth"]
+    shares = facts.loc[facts["cutoff"] > 0, "judged"]
     noted: dict[Any, Any] = {**result.attrs, **most}
     noted |= {"depth_low": int(depth.min()), "depth_high": int(depth.max())}
     if shares.notna().any():
@@ -584,7 +589,9 @@ def _warn_of_facts(table: pd.DataFrame) -> None:
     open_ties = []
     for metric, part in table.groupby("metric", sort=False):
         part = part.set_index("measure")
-        cutoff, shares, depth = int(part["cutoff"].iloc[0]), part["judged"].dropna(), part["depth"]
+        cutoff = int(part["cutoff"].iloc[0])
+        shares = part["judged"].dropna()
+        depth = part["depth"]
         if cutoff and len(shares) > 1 and shares.max() - shares.min() > _JUDGED_APART:
             warn(
                 f"{metric}: up to rank {cutoff}, {shares.max():.0%} of the documents in"
@@ -626,7 +633,8 @@ def _of_metrics(
         columns |= _of_query_systems(tested, "system_a", keys, GAINS)
         # the queries above, equal to or below the baseline; the baseline's own counts are NaN
         own = {m: part.sub(part[baseline], axis=0) for m, part in parts.items()}
-        over, itself = pd.concat(own, names=[METRIC]), keys.get_level_values(1) == baseline
+        over = pd.concat(own, names=[METRIC])
+        itself = keys.get_level_values(1) == baseline
         counted = {"wins": over > _EQUAL, "ties": over.abs() <= _EQUAL, "losses": over < -_EQUAL}
         for name, there in counted.items():
             total = there.groupby(level=METRIC, sort=False).sum().to_numpy(dtype=float)

@@ -420,7 +420,8 @@ def read_trec(
         scores[rows] = part.number
         columns[part.name] = scores
     if qrels is not None:
-        grades, missing = np.zeros(size, dtype=np.int64), np.ones(size, dtype=bool)
+        grades = np.zeros(size, dtype=np.int64)
+        missing = np.ones(size, dtype=bool)
         grades[pairs.places[0]], missing[pairs.places[0]] = lines[0].number, False
         columns["grade"] = pd.arrays.IntegerArray(grades, missing)
     return pd.DataFrame(columns)
@@ -510,7 +511,8 @@ def _compare_queries(queries: SharedCodes, parts: list[TrecLines]) -> None:
     """Warn about queries found only in a run or only in the judgments."""
     numbers = np.arange(len(queries.names))
     judged, *of_runs = (np.isin(numbers, codes) for codes in queries.codes)
-    unjudged, lacking = np.zeros_like(judged), []
+    unjudged = np.zeros_like(judged)
+    lacking = []
     for part, asked in zip(parts, of_runs, strict=True):
         if asked.any() and not (asked & judged).any():  # empty runs are allowed
             raise ValueError(

@@ -61,7 +61,8 @@ class Lattice(NamedTuple):
     @property
     def spread(self) -> float:
         """The square root of the sum of squared deviations of the multiples from the mean."""
-        n, total = int(self.times.sum()), self.total
+        n = int(self.times.sum())
+        total = self.total
         return math.sqrt((n * _dot(self.times, self.multiples, self.multiples) - total**2) / n)
 
     @property
@@ -226,7 +227,8 @@ class DrawnSum(_ExactSum):
 
     def _tilted_tail(self, edge: int) -> float:
         """Return the small tail P(sum - n lowest >= edge)."""
-        numbers, most = np.arange(self.chances.size), self.n * (self.chances.size - 1)
+        numbers = np.arange(self.chances.size)
+        most = self.n * (self.chances.size - 1)
         if edge > most:
             return 0.0
         if edge == most:
@@ -276,7 +278,8 @@ def _tilt_to_mean(mean: Callable[[float], float], target: float) -> float:
     # double the upper end, then bisect
     low, high = 0.0, 1.0
     while mean(high) < target:
-        low, high = high, 2.0 * high
+        low = high
+        high = 2.0 * high
         if high > _MOST_TILT:
             return high
     for _ in range(_HALVINGS):
@@ -302,11 +305,15 @@ def _law(parts: list[Part], mean: float, variance: float, most: int) -> tuple[in
 
     widest = max((int(numbers.max()) for numbers, _, _ in parts), default=0)
     half = int(_SPREAD[0] * math.sqrt(max(variance, 0.0))) + _SPREAD[1] * widest + 1
-    start, stop = max(0, math.floor(mean) - half), min(most, math.ceil(mean) + half)
+    start = max(0, math.floor(mean) - half)
+    stop = min(most, math.ceil(mean) + half)
     length = fft.next_fast_len(stop - start + 1, real=True)
     turn = 2.0 * np.pi * fft.fftfreq(length)  # angles around 0, at which sines are accurate
-    less_one, waves = -2.0 * np.sin(0.5 * turn) ** 2 - 1j * np.sin(turn), np.arange(length // 2 + 1)
-    size, phase, shift = np.zeros(waves.size), np.zeros(waves.size), start
+    less_one = -2.0 * np.sin(0.5 * turn) ** 2 - 1j * np.sin(turn)
+    waves = np.arange(length // 2 + 1)
+    size = np.zeros(waves.size)
+    phase = np.zeros(waves.size)
+    shift = start
     for numbers, chances, times in parts:
         if numbers.size > _MANY:
             with np.errstate(divide="ignore"):
@@ -381,7 +388,8 @@ class SignedSum(_ExactSum):
             for size, p, times in zip(self.sizes, plus, self.times, strict=True)
         ]
         sizes = self.sizes.astype(float)
-        mean, variance = self.times @ (sizes * plus), self.times @ (sizes**2 * plus * (1.0 - plus))
+        mean = self.times @ (sizes * plus)
+        variance = self.times @ (sizes**2 * plus * (1.0 - plus))
         return _law(parts, float(mean), float(variance), self.total)
 
     def _convolved(self, plus: FloatArray) -> FloatArray:
@@ -480,7 +488,8 @@ def row_quantiles(
     size = samples.shape[1]
     ranks = [share * (size - 1) for share in shares]
     needed = sorted({int(k) for rank in ranks for k in (np.floor(rank), np.ceil(rank))})
-    ordered, undefined = np.partition(samples, needed, axis=1), np.isnan(samples)
+    ordered = np.partition(samples, needed, axis=1)
+    undefined = np.isnan(samples)
     listed = []
     for rank, missing in zip(ranks, (-np.inf, np.inf), strict=True):
         if undefined.any():
@@ -648,7 +657,8 @@ def needed_resamples(options: PairOptions, n_pairs: int) -> int:
     """Return the smallest number of resamples with which a p-value can be at most alpha."""
     if options.simultaneous:
         return _whole_draws(options.n_alike / options.alpha) - 1
-    tests, family = 1.0, n_pairs * options.n_alike
+    tests = 1.0
+    family = n_pairs * options.n_alike
     if options.adjust is not None:
         tests = float(family)
     if options.adjust == "by":

@@ -54,14 +54,16 @@ def miettinen_nurminen(
     observed = ends[0] / ends[1] - ends[2] / ends[3]
     # counts divided by an overdispersion can add up to 1 or less; the limit is then 1
     known = (ends[1] + ends[3] > 1.0) & (observed < 1.0)
-    tables, least = ends[:, known], observed[known]
+    tables = ends[:, known]
+    least = observed[known]
     # close to Newcombe's limit, the equation is nearly linear: the secant method takes about five
     # evaluations. The second point is one step with slope 1, kept inside the bracket
     gap = partial(_score_gap, z_of(level))
     tp_a, n_a, tp_b, n_b = tables
     _, result = newcombe(tp_a, n_a, tp_b, n_b, level)
     result = np.where((result > least) & (result < 1.0), result, 0.5 * (least + 1.0))
-    before, short_before = result, gap(result, *tables)
+    before = result
+    short_before = gap(result, *tables)
     result = np.clip(before - short_before, 0.9 * least + 0.1 * before, 0.9 + 0.1 * before)
     active = np.arange(result.size)
     for _ in range(_MOST_SECANTS):
@@ -134,7 +136,8 @@ def _restricted_rates(difference: FloatArray, *table: FloatArray) -> FloatArray:
     x, n, y, m = np.where(turned, np.stack([m - y, m, n - x, n]), np.stack([x, n, y, m]))
     s = np.where(turned, 1.0 - gap - s, s)
     for _ in range(_NEWTON_STEPS):  # recover the digits lost by the arc cosine
-        larger, rest = s + gap, 1.0 - s - gap
+        larger = s + gap
+        rest = 1.0 - s - gap
         score = (y - m * larger) * s * (1.0 - s) + (x - n * s) * larger * rest
         slope = (
             (y - m * larger) * (1.0 - 2.0 * s)
@@ -196,7 +199,9 @@ def limits_over(
     the total, times the squared critical value. The result excludes 0 if the limits
     do. If the total can be near 0, the other limit is ``reach``.
     """
-    center, rest, ends = difference - covariance, 1.0 - variance, []
+    center = difference - covariance
+    rest = 1.0 - variance
+    ends = []
     for limit, side in zip(limits, (-1.0, 1.0), strict=True):
         beyond = difference**2 - (difference - limit) ** 2
         root = np.sqrt(np.maximum(center**2 - rest * beyond, 0.0))
@@ -314,8 +319,10 @@ def correlated_limits(
         correlation = shared / (2.0 * np.sqrt(variances[0] * variances[1]))
         correlation = np.where(np.isfinite(correlation), np.clip(correlation, -1.0, 1.0), 0.0)
     (low_a, high_a), (low_b, high_b) = limits
-    down_a, up_a = values[0] - low_a, high_a - values[0]
-    down_b, up_b = values[1] - low_b, high_b - values[1]
+    down_a = values[0] - low_a
+    up_a = high_a - values[0]
+    down_b = values[1] - low_b
+    up_b = high_b - values[1]
 
     def together(a: FloatArray, b: FloatArray, other_a: FloatArray, other_b: FloatArray) -> Any:
         alike = np.maximum((a - other_b) ** 2, (other_a - b) ** 2)
@@ -386,7 +393,8 @@ def _bisection_points(
     below: Callable[[FloatArray], AnyArray], low: FloatArray, high: FloatArray
 ) -> FloatArray:
     """Return the points up to which a condition is true, bisected to neighboring floats."""
-    never, always = ~below(low), below(high)
+    never = ~below(low)
+    always = below(high)
     ends = np.where(never, low, high)
     settled = never | always
     for _ in range(_MOST_HALVINGS):
@@ -395,7 +403,8 @@ def _bisection_points(
         if settled.all():
             break
         up = below(middle)
-        low, high = np.where(up & ~settled, middle, low), np.where(up | settled, high, middle)
+        low = np.where(up & ~settled, middle, low)
+        high = np.where(up | settled, high, middle)
     return np.where(never | always, ends, (low + high) / 2.0)
 
 
@@ -423,7 +432,8 @@ def critical_of(tail: Any, share: Any, freedom: Any, of_seeds: Any) -> FloatArra
 def mixed_tail(t: FloatArray, share: Any, freedom: Any, of_seeds: Any) -> FloatArray:
     """Return the p-value for a t statistic, that is, the tail for this critical value."""
     size = np.abs(t)
-    low, high = np.full(t.shape, _LEAST_LOG), np.full(t.shape, np.log(0.5))
+    low = np.full(t.shape, _LEAST_LOG)
+    high = np.full(t.shape, np.log(0.5))
     for _ in range(_HALVINGS):
         middle = (low + high) / 2.0
         beyond = critical_of(np.exp(middle), share, freedom, of_seeds) > size

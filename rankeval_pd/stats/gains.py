@@ -86,9 +86,11 @@ def allow_for_skewness(rows: PairTests, draws: Draws) -> None:
     """Store Hall's one-sided p-values: for a > b and in the direction of the gain."""
     from scipy import special
 
-    gain, error = draws.gain, draws.spread.error * draws.student_factor
+    gain = draws.gain
+    error = draws.spread.error * draws.student_factor
     varies = error > 0.0
-    t, lean = np.where(varies, gain, 0.0) / np.where(varies, error, 1.0), draws.spread.lean
+    t = np.where(varies, gain, 0.0) / np.where(varies, error, 1.0)
+    lean = draws.spread.lean
     freedom = draws.items.n_drawn - 1.0
     up = special.stdtr(freedom, -transformed(t, lean))
     down = special.stdtr(freedom, -transformed(-t, -lean))
@@ -218,7 +220,8 @@ def margin_p(
 def _centered_shares(items: Items, pairs: IntArray) -> tuple[FloatArray, FloatArray, float]:
     """Return centered contributions to the gains (pair, drawn), weights, and a rounding error."""
     parts = bootstrap.contributions(items)
-    values, weights = parts.values * parts.unit, parts.weights / parts.weights.sum()
+    values = parts.values * parts.unit
+    weights = parts.weights / parts.weights.sum()
     shares = values[pairs[:, 0]] - values[pairs[:, 1]]
     room = parts.accuracy * float(np.abs(values).max())
     return shares - weights * shares.sum(axis=1, keepdims=True), weights, room
@@ -261,8 +264,10 @@ def crossed_tests(items: Items, pairs: IntArray, options: PairOptions) -> Tested
         variances.append((sums**2).sum(axis=1) * size.size / (size.size - 1.0))
         if levels is not items.cluster:
             freedom = min(freedom, 1.0 / float(size @ size) - 1.0)
-    error, rows = np.sqrt(of_both_factors(variances)), no_tests(len(pairs))
-    gain, varies = theta[pairs[:, 0]] - theta[pairs[:, 1]], error > 0.0
+    error = np.sqrt(of_both_factors(variances))
+    rows = no_tests(len(pairs))
+    gain = theta[pairs[:, 0]] - theta[pairs[:, 1]]
+    varies = error > 0.0
     t = np.where(varies, gain, 0.0) / np.where(varies, error, 1.0)
     rows.error[:] = error
     rows.p[:] = np.where(varies, special.stdtr(freedom, -t), 1.0)
@@ -308,7 +313,8 @@ def bootstrap_tests(
     if not options.ci and not items.binary:
         options = replace(options, ci=bootstrap.DUAL[options.event])
     draws = draws or draws_of(items, pairs, options, step)
-    signs, ratios = options.event == "wild", None
+    signs = options.event == "wild"
+    ratios = None
     if signs:
         ratios = draws.parametric
     lattices = lattices_of(draws, options, range(len(pairs)), signs=signs)
@@ -370,8 +376,10 @@ def _counted_p(draws: Draws) -> _Found:
 
 def _wild_p(draws: Draws, which: IntArray) -> _Found:
     """Return wild bootstrap results for some pairs under the null hypothesis."""
-    sums, error = draws.turned(which), draws.spread.error[which]
-    room, worse = draws.spread.room[which, np.newaxis], draws.gain[which] < 0.0
+    sums = draws.turned(which)
+    error = draws.spread.error[which]
+    room = draws.spread.room[which, np.newaxis]
+    worse = draws.gain[which] < 0.0
     size = sums.shape[1]
     # subsets for which gains with flipped signs are at least as large, or undefined
     hits = size - np.count_nonzero(sums > room, axis=1)
@@ -432,7 +440,8 @@ def held_back(draws: Draws, t: FloatArray) -> FloatArray:
         return draws.parametric.statistics
     varies = draws.spread.error > 0.0
     own = np.where(varies, draws.gain, 0.0) / np.where(varies, draws.spread.error, 1.0)
-    two_sided, more = draws.options.tails == 2, widening(draws)
+    two_sided = draws.options.tails == 2
+    more = widening(draws)
     other = held_back_t(own, draws.spread.lean, two_sided=two_sided)
     # signs do not change the squares about 0 in the denominator of the statistic
     own, other = (x / np.sqrt(1.0 + more * x**2) for x in (own, other))
@@ -508,7 +517,8 @@ def _gain_limits(
     draws: Draws, lattices: list[Lattice | None], rows: PairTests, options: PairOptions
 ) -> Limits:
     """Return the intervals for all gains at the levels in the options."""
-    items, signs = draws.items, options.event == "wild"
+    items = draws.items
+    signs = options.event == "wild"
     parametric = None
     if signs or items.seeds is not None:
         parametric = draws.parametric
@@ -526,7 +536,8 @@ def _gain_limits(
             if varies[k]:
                 low[k], high[k] = _gain_interval(draws, k, on, float(rows.doubled[k]), options)
         return low, high
-    subsets, factor = draws.subsets, draws.level.unit * draws.level.weight
+    subsets = draws.subsets
+    factor = draws.level.unit * draws.level.weight
     for block in bootstrap.pair_blocks(np.flatnonzero(varies), items.n_drawn):
         low[block], high[block] = bootstrap.limits(
             draws.turned(block),
@@ -540,7 +551,8 @@ def _gain_limits(
         # on a lattice, agree with the exact distribution
         if signs and lattices[k] is not None and not subsets.every:
             near = factor * draws.turned(k) / np.maximum(subsets.weights, 1.0)
-            found, gain = (low[k], high[k]), draws.gain[k]
+            found = (low[k], high[k])
+            gain = draws.gain[k]
             low[k], high[k] = as_p_says(found, gain, rows.doubled[k], near, options)
     if draws.corrects:
         return skewed_limits((low, high), draws, options)
@@ -556,7 +568,8 @@ def _gain_interval(
     if options.event == "wild":
         on = lattices_of(draws, options, [k], signs=False)[0]
     if on is not None:
-        law, step = DrawnSum(on.multiples, on.times), on.step * (items.unit or 1.0)
+        law = DrawnSum(on.multiples, on.times)
+        step = on.step * (items.unit or 1.0)
         gains = np.asarray(step * law.values, dtype=np.float64)
         result = bootstrap.law_interval(kind, gain, gains, law.law, level=options.two_tailed)
     else:
@@ -583,7 +596,8 @@ def _drawn_chance(multiples: IntArray, times: IntArray, event: str) -> float:
     if event == "strict":
         return law.tail(2 * total + 1)
     if event == "zero":
-        law, total = DrawnSum(-multiples, times), 0
+        law = DrawnSum(-multiples, times)
+        total = 0
     result = law.tail(2 * total)
     return result or float(2.0**-law.n)
 
@@ -644,10 +658,12 @@ def _swapped_rows(
     gains: FloatArray, theta: FloatArray, options: PairOptions, *, every: bool
 ) -> _Found:
     """Return the results for gains (pair, trial) and scores ``theta`` (pair, 2)."""
-    gain, trials = theta[:, 0] - theta[:, 1], gains.shape[1]
+    gain = theta[:, 0] - theta[:, 1]
+    trials = gains.shape[1]
     scale = np.fmax(np.abs(theta).max(axis=1), np.fmax.reduce(np.abs(gains), axis=1))
     hits = _trials_reaching(gains, gain, scale)
-    turned, worse = hits.copy(), gain < 0.0
+    turned = hits.copy()
+    worse = gain < 0.0
     turned[worse] = _trials_reaching(-gains[worse], -gain[worse], scale[worse])
     event = "recentred"
     if every:
@@ -707,7 +723,8 @@ def _signed_row(on: Lattice | None, unit: float, gain: float, options: PairOptio
         ordered = law.tail(-on.total)  # the distribution is symmetric
     if error == 0.0:
         return error, p, ordered, False, np.nan, np.nan
-    found, near = (gain - limits[1], gain - limits[0]), gain - size * law.values.astype(np.float64)
+    found = (gain - limits[1], gain - limits[0])
+    near = gain - size * law.values.astype(np.float64)
     low, high = as_p_says(found, gain, min(1.0, 2.0 * ordered), near, options)
     return error, p, ordered, False, low, high
 
@@ -727,7 +744,8 @@ def order_limits(values: FloatArray, quantile: float, level: float) -> tuple[flo
     n = ordered.size
     below = bdtr(np.arange(n), n, quantile)  # P(at most this many values lie below the quantile)
     tail = (1.0 - level) / 2.0
-    first, last = np.flatnonzero(below <= tail), np.flatnonzero(below >= 1.0 - tail)
+    first = np.flatnonzero(below <= tail)
+    last = np.flatnonzero(below >= 1.0 - tail)
     low, high = 0.0, np.inf
     if first.size:
         low = float(ordered[first[-1]])

@@ -77,7 +77,10 @@ def ratio_sums(values: FloatArray, form: RatioForm, pairs: IntArray) -> ExactSum
     sums = [exact_sums(np.asarray(rows)) for rows in own]
     systems = np.arange(len(values))
     for a, b in [*zip(systems, systems, strict=True), *pairs.tolist()]:
-        x, y, u, v = above[a], below[a], above[b], below[b]
+        x = above[a]
+        y = below[a]
+        u = above[b]
+        v = below[b]
         sums.append(exact_sums(np.stack([x * u, x * v, y * u, y * v])))
     return ExactSums(*map(np.concatenate, zip(*sums, strict=True)))
 
@@ -117,7 +120,8 @@ class RatioGains(ParametricGains):
         self, totals: FloatArray, summed: ExactSums, form: RatioForm, pairs: IntArray, sign: float
     ) -> None:
         """Store the sums of the statistics (system, statistic) and of :func:`ratio_sums`."""
-        systems, wholes = len(totals), len(form.wholes)
+        systems = len(totals)
+        wholes = len(form.wholes)
         own, products = np.split(summed.rounded(), [(wholes + 4) * systems])
         *squares, outside, several, broken = own.reshape(wholes + 4, systems)
         products = products.reshape(-1, 4)
@@ -257,7 +261,8 @@ class _Law(NamedTuple):
     ) -> FloatArray:
         """Return the tails if each shared answer has this weight in the difference."""
         p = (n_a * p_a + n_b * p_b) / (n_a + n_b)
-        sizes, shares = (n_a - both, n_b - both, both), (p_a, p_b, p)
+        sizes = (n_a - both, n_b - both, both)
+        shares = (p_a, p_b, p)
         weights = 1.0 / n_a, -1.0 / n_b, weight
         gap = self.share_a - self.share_b - both * (p_a / n_a - p_b / n_b - p * weight)
         if min(n * p * (1.0 - p) for n in (n_a, n_b)) > _LARGE:
@@ -383,7 +388,8 @@ class SeedGains(ParametricGains):
 
     def _share(self, which: int) -> FloatArray:
         """Return the fraction of the variance due to seeds, for systems (0) or pairs (1)."""
-        of_items, of_seeds = self._items[which], (self._of_systems, self._of_pairs)[which][1]
+        of_items = self._items[which]
+        of_seeds = (self._of_systems, self._of_pairs)[which][1]
         total = of_items + of_seeds
         return of_seeds / np.where(total > 0.0, total, 1.0)
 
@@ -449,7 +455,8 @@ class Draws:
 
     def _binary_lattices(self, which: IntArray) -> list[Lattice | None]:
         up, down = better_counts(self.items, self.pairs[which])
-        times, n = np.stack([down, self.items.n_items - up - down, up], axis=1), np.arange(-1, 2)
+        times = np.stack([down, self.items.n_items - up - down, up], axis=1)
+        n = np.arange(-1, 2)
         return [Lattice(1.0, n[row > 0], row[row > 0]) for row in times]
 
     @cached_property
@@ -480,7 +487,8 @@ class Draws:
         parts = self.parts
         summed = exact_sums(np.vstack([parts.values, parts.weights])).rounded()
         sizes = np.abs(parts.values).max(axis=1, initial=0.0)
-        weight, room = float(summed[-1]), parts.accuracy * sizes
+        weight = float(summed[-1])
+        room = parts.accuracy * sizes
         return ContributionLevel(summed[:-1], sizes, weight, parts.unit, room)
 
     @cached_property
@@ -489,7 +497,8 @@ class Draws:
         found, seeds, level = self.item_spread, self.items.seeds, self.level
         if seeds is not None:
             added = (seeds.error / level.unit) ** 2
-            pairs, raw = added[self.pairs].sum(axis=1), found.raw
+            pairs = added[self.pairs].sum(axis=1)
+            raw = found.raw
             if raw.size:
                 raw = raw + pairs
             found = found._replace(
@@ -550,7 +559,8 @@ class Draws:
     @cached_property
     def scores(self) -> FloatArray:
         """Resampled scores (system, resample), oriented so that larger is better."""
-        scores, seeds = self.items.sign * self._drawn_scores(), self.items.seeds
+        scores = self.items.sign * self._drawn_scores()
+        seeds = self.items.seeds
         if seeds is None:
             return scores
         trained = resamples.t_draws(seeds.freedom, self.options).T
@@ -562,7 +572,8 @@ class Draws:
             drawn.shape[1], options.n_resamples, options.seed, items.drawn_strata
         )
         scores = np.empty((len(drawn), options.n_resamples))
-        whole, start = WholeColumns(resamples.statistic_columns(drawn), drawn.shape[1]), 0
+        whole = WholeColumns(resamples.statistic_columns(drawn), drawn.shape[1])
+        start = 0
         for weights in chunks:
             sums = whole.floats(whole.sums(weights)).reshape(-1, len(drawn), drawn.shape[2])
             scores[:, start : start + len(weights)] = items.score(sums).T
@@ -672,13 +683,17 @@ def _tails_against_the_median(draws: Draws, more: float) -> BoolArray:
     The median gain is near one end of the range, and 0 is on its other side. Long tails on both
     sides are harmless.
     """
-    found, n = np.abs(draws.spread.lean) > _LEAN, draws.items.n_drawn
+    found = np.abs(draws.spread.lean) > _LEAN
+    n = draws.items.n_drawn
     a, b = draws.pairs[found].T
     gains = np.sort(draws.parts.values[a] - draws.parts.values[b], axis=1)
-    low, median, high = gains[:, 0], np.median(gains, axis=1), gains[:, -1]
+    low = gains[:, 0]
+    median = np.median(gains, axis=1)
+    high = gains[:, -1]
     aside = (low + high - 2.0 * median) / np.where(high > low, high - low, 1.0)
     place = (np.arange(n) + 0.5) / n
-    second, third = 2.0 * place - 1.0, 6.0 * place * (place - 1.0) + 1.0
+    second = 2.0 * place - 1.0
+    third = 6.0 * place * (place - 1.0) + 1.0
     least = min(_L_SKEWNESS[0] * n**0.5, _L_SKEWNESS[1]) * (gains @ second)
     against = (aside * median < 0.0) & (np.abs(aside) > _ASIDE + more)
     found[found] = against & (np.abs(gains @ third) > least)
@@ -714,13 +729,15 @@ def moves_with_size(items: AnyItems, pairs: IntArray) -> bool:
     from scipy import special
 
     parts = bootstrap.contributions(items)
-    size, n = parts.weights[: items.n_groups], items.n_groups
+    size = parts.weights[: items.n_groups]
+    n = items.n_groups
     # uses the clusters' degrees of freedom; weighted groups all have the same size
     if n < _FEW_GROUPS or n * (size @ size) <= _UNEVEN * size.sum() ** 2:
         return False
     mean = (parts.values[:, :n] / size)[pairs]
     gain = mean[:, 0] - mean[:, 1]
-    gain, size = gain - gain.mean(axis=1, keepdims=True), size - size.mean()
+    gain = gain - gain.mean(axis=1, keepdims=True)
+    size = size - size.mean()
     scale = np.sqrt((gain**2).sum(axis=1) * (size @ size))
     r = np.clip(gain @ size / np.where(scale > 0.0, scale, 1.0), -1.0 + 1e-12, 1.0 - 1e-12)
     p = 2.0 * special.stdtr(n - 2.0, -np.abs(r) * np.sqrt((n - 2.0) / (1.0 - r**2)))

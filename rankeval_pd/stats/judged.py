@@ -131,7 +131,8 @@ def total_difference(a: Total, b: Total) -> Total:
     """Return the difference between the totals of two disjoint sets (MOVER)."""
     one, other = a.middle, b.middle
     middle = one - other
-    below, above = np.hypot(one - a.low, b.high - other), np.hypot(a.high - one, other - b.low)
+    below = np.hypot(one - a.low, b.high - other)
+    above = np.hypot(a.high - one, other - b.low)
     estimate = a.estimate - b.estimate
     # if no candidate in a set is judged, the limits are the most extreme values possible
     unknown = np.isnan(estimate)
@@ -292,14 +293,18 @@ class JudgedClusters(NamedTuple):
         apart = apart_share(self.sample.judged, self.cluster)
         # blocks of lists whose cluster tables fit in memory
         for block in slices(n.size, int(self.cluster.max(initial=0)) + 1, 2_000_000):
-            size, own = n[block].size, share[block, np.newaxis]
-            firsts, first = [], n[:0]
+            size = n[block].size
+            own = share[block, np.newaxis]
+            firsts = []
+            first = n[:0]
             for rank, listed in lists:
                 first = np.searchsorted(n[block], rank[self.here], side="left")
                 firsts.append(np.where(listed[self.here], first, size))
-            sets, more = [(1.0, firsts[0])], 1.0
+            sets = [(1.0, firsts[0])]
+            more = 1.0
             if len(firsts) > 1:
-                sets, more = [*sets, (-1.0, np.maximum(*firsts))], _BOTH
+                sets = [*sets, (-1.0, np.maximum(*firsts))]
+                more = _BOTH
             inside, seen = self.totals(sets, size)
             if not recall:
                 left = np.clip(1.0 - seen.sum(axis=1) / whole[block], 0.0, 1.0)
@@ -328,7 +333,8 @@ class JudgedClusters(NamedTuple):
         """Return the variance of recall over the binomial one, given sizes, without clusters."""
         hits = self.sample.judged & self.sample.true
         inside = np.cumsum(np.bincount(first[hits], minlength=judged.size + 1)[: judged.size])
-        outside, rest = hits.sum() - inside, self.sample.judged.sum() - judged
+        outside = hits.sum() - inside
+        rest = self.sample.judged.sum() - judged
         false = [1.0 - (tp + 2.0) / (n + 4.0) for tp, n in ((inside, judged), (outside, rest))]
         return (1.0 - recall) * false[0] + recall * false[1]
 
@@ -336,7 +342,8 @@ class JudgedClusters(NamedTuple):
         """Return cluster errors and numbers of judged candidates: (list, cluster)."""
         clusters = int(self.cluster.max(initial=-1)) + 1
         error, seen = np.zeros((2, n_lists, clusters))
-        strata, judged = self.design.strata, self.sample.judged.astype(float)
+        strata = self.design.strata
+        judged = self.sample.judged.astype(float)
         weight = damped = judged
         if not strata:
             weight = judged / self.sample.probability

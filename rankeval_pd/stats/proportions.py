@@ -130,7 +130,8 @@ def beta_logits(tp: FloatArray, fp: FloatArray, wanted: BetaTail) -> FloatArray:
     a, b = tp + wanted.shift[0], fp + wanted.shift[1]
     y = sign * float(-scipy.special.ndtri(wanted.tail))
     u, v = 1.0 / np.maximum(2.0 * a - 1.0, 0.5), 1.0 / np.maximum(2.0 * b - 1.0, 0.5)
-    h, k = 2.0 / (u + v), (y * y - 3.0) / 6.0
+    h = 2.0 / (u + v)
+    k = (y * y - 3.0) / 6.0
     w = y * np.sqrt(np.maximum(h + k, 0.0)) / h - (v - u) * (k + 5.0 / 6.0 - 2.0 / (3.0 * h))
     x: FloatArray = np.log(a / b) - 2.0 * w
     # logits are infinite for tiny fractional counts, if the quantile rounds to 0 or 1
@@ -145,7 +146,8 @@ def beta_logits(tp: FloatArray, fp: FloatArray, wanted: BetaTail) -> FloatArray:
     log_beta = scipy.special.betaln(a, b)
     for _ in range(_MOST_STEPS):
         now = x[active]
-        p, q = scipy.special.expit(now), scipy.special.expit(-now)
+        p = scipy.special.expit(now)
+        q = scipy.special.expit(-now)
         area = np.asarray(at_zero(a, b, p), dtype=float)
         far = q < _NEAR_ONE
         if far.any():
@@ -177,7 +179,10 @@ def beta_logits(tp: FloatArray, fp: FloatArray, wanted: BetaTail) -> FloatArray:
         going = np.abs(step) > _LAST_STEP
         if not going.any():
             break
-        active, a, b, log_beta = active[going], a[going], b[going], log_beta[going]
+        active = active[going]
+        a = a[going]
+        b = b[going]
+        log_beta = log_beta[going]
     else:
         raise unended("a beta quantile", _MOST_STEPS)
     return x
@@ -220,7 +225,8 @@ def wilson(tp: AnyArray, n: AnyArray, level: float) -> Limits:
     high = twice / (2.0 * (size + z2))
     low = 2.0 * tp * share / np.where(twice > 0.0, twice, 1.0)
     # rounding must not move the limits past the proportion, or beyond 1
-    low, high = np.minimum(low, share), np.clip(high, share, 1.0)
+    low = np.minimum(low, share)
+    high = np.clip(high, share, 1.0)
     return np.where(n > 0, low, 0.0), np.where((n > 0) & (tp < n), high, 1.0)
 
 
@@ -265,7 +271,8 @@ def fit_expansion(exact: Callable[[FloatArray, FloatArray], FloatArray]) -> Coef
     t, part = (x.ravel() for x in np.meshgrid(turn, 0.5 * (1.0 + turn), indexing="ij"))
     # at the largest σ for this t, the smaller of a and b has its minimum value
     width = part * np.sqrt(2.0 / (LEAST_EXPANDED * (1.0 + np.abs(t))))
-    a, b = 2.0 / (width**2 * (1.0 + t)), 2.0 / (width**2 * (1.0 - t))
+    a = 2.0 / (width**2 * (1.0 + t))
+    b = 2.0 / (width**2 * (1.0 - t))
     wanted = exact(a, b) - np.log(a / b)
     # least squares for the coefficients (point, power), with columns scaled to 1
     powers = [(k, i) for k in range(_DEGREE + 1) for i in range((_DEGREE - k) // 2 + 1)]
@@ -394,7 +401,8 @@ def variation(
     p = np.minimum((found >= own * (1.0 - _EQUAL)) @ weight / total, 1.0)
     p_dispersion, p_distance, p_failures = np.where(np.isnan(own[:, 0]), np.nan, p)
     chi2, distance, failures = own[:, 0]
-    order, freedom = np.argsort(found[0]), n.size - 1.0
+    order = np.argsort(found[0])
+    freedom = n.size - 1.0
     ends = (0.5 - 0.5 * level) * total, (0.5 + 0.5 * level) * total
     first, last = found[0, order[np.searchsorted(weight[order].cumsum(), ends)]]
     # the nearest values beyond which there is at most the share of one tail
@@ -414,7 +422,8 @@ def variation(
 
 def _statistics(tp: IntArray, n: IntArray, ci: str, level: float) -> FloatArray:
     """Return Pearson's and Kolmogorov's statistics, and the failures, of tables (table, sample)."""
-    total, positive = int(n.sum()), int(tp[0].sum())
+    total = int(n.sum())
+    positive = int(tp[0].sum())
     failed = np.zeros(len(tp))
     for size in np.unique(n).tolist():
         count, place = np.unique(tp[:, n == size], return_inverse=True)
@@ -449,7 +458,8 @@ def _tables_of_samples(
         yield tables, np.exp(log - log.max())
         return
     yield tp[np.newaxis], np.ones(1)
-    rng, at_once = np.random.default_rng(seed), max(_COUNTS_AT_ONCE // n.size, 1)
+    rng = np.random.default_rng(seed)
+    at_once = max(_COUNTS_AT_ONCE // n.size, 1)
     for start in range(0, n_resamples, at_once):
         size = min(at_once, n_resamples - start)
         drawn = rng.multivariate_hypergeometric(n, positive, size, method="marginals")

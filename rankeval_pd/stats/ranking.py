@@ -240,7 +240,8 @@ class Ranking:
         ("shared"), true positives first or last ("best", "worst"), or the mean ("expected"); with
         "error", a list that splits a block raises an error.
         """
-        asked, width = self.every if n is None else n, self.score.shape[-1]
+        asked = self.every if n is None else n
+        width = self.score.shape[-1]
         index = np.minimum(asked, width)
         if not index.size or not width:
             none = np.zeros((*self.score.shape[:-1], asked.size), dtype=int)
@@ -254,8 +255,10 @@ class Ranking:
         at: Any = index - 1
         up_to: Any = index
         if n is None and asked.size <= width:  # no copy in this case
-            at, up_to = slice(0, asked.size), slice(1, asked.size + 1)
-        start, end = self.blocks[0][..., at], np.minimum(self.blocks[1][..., at], here)
+            at = slice(0, asked.size)
+            up_to = slice(1, asked.size + 1)
+        start = self.blocks[0][..., at]
+        end = np.minimum(self.blocks[1][..., at], here)
         tp_start, tp_end = self.tp[..., at], self.tp[..., up_to]
         if not ((end - start == 1) | (index > here)).all():  # ties
             tp_start = np.take_along_axis(self.tp, np.minimum(start, width), axis=-1)
@@ -276,7 +279,8 @@ class Ranking:
             counted = tp_start + np.minimum(inside, block.tp)
         elif ties == "worst":
             counted = tp_start + np.clip(inside - (block.size - block.tp), 0, block.tp)
-        tied, exists = np.maximum(end - asked, 0), asked <= total
+        tied = np.maximum(end - asked, 0)
+        exists = asked <= total
         result = NBest(counted, self.scores_by_rank[..., at], tied, exists, block)
         if ties == "error":
             _refuse_cuts(result, asked)
@@ -296,7 +300,8 @@ class Ranking:
             return np.zeros((*self.score.shape[:-1], n.size), dtype=bool)
         rank = np.minimum(np.concatenate([n, n + 1]), width)
         edges = np.take_along_axis(self.score, self.order[..., rank - 1], axis=-1)
-        last, after = edges[..., : n.size], edges[..., n.size :]
+        last = edges[..., : n.size]
+        after = edges[..., n.size :]
         cut = equal_scores(last, after) & (n < self.size.total[..., np.newaxis])
         return cut
 
@@ -404,7 +409,8 @@ class Regions(NamedTuple):
 def nbest_regions(rank_a: IntArray, rank_b: IntArray, gold: BoolArray, n: IntArray) -> Regions:
     """Count the overlap of two n-best lists for all n in O(N), from the larger of both ranks."""
     rank_a, rank_b, gold = np.broadcast_arrays(rank_a, rank_b, gold)
-    shape, width = rank_a.shape[:-1], rank_a.shape[-1]
+    shape = rank_a.shape[:-1]
+    width = rank_a.shape[-1]
     both = np.maximum(rank_a, rank_b)
     index = np.minimum(n, width)
     counts = np.empty((4, *shape, n.size), dtype=np.int64)
@@ -480,7 +486,8 @@ def same_order(score: FloatArray) -> IntArray:
 
 def _steps(ordered: FloatArray) -> BoolArray:
     """Return whether the next score is different; NaN comes last."""
-    low, high = ordered[:-1], ordered[1:]
+    low = ordered[:-1]
+    high = ordered[1:]
     with np.errstate(invalid="ignore", over="ignore"):
         close = np.abs(high - low) <= _ROUNDING * np.abs(high)
     return np.asarray(~((low == high) | close | np.isnan(low)))
@@ -563,7 +570,8 @@ class Walk(NamedTuple):
     def of(cls, slots: Slots, gold: BoolArray, keys: Keys, sizes: IntArray, half: int) -> Walk:
         """Return the walk for lists of these sizes."""
         reach = min(2 * (int(sizes[-1]) + half), slots.candidate.size)
-        candidate, place = slots.candidate[:reach], np.arange(reach)
+        candidate = slots.candidate[:reach]
+        place = np.arange(reach)
         mate = slots.a[candidate] + slots.b[candidate] - place
         later = np.flatnonzero(mate < place)
         kind: Any = np.int32

@@ -297,13 +297,15 @@ def swap_tests(
         statistics += [*ends]
     looked = sided(np.stack(statistics), alternative)
     limit = looked - _EQUAL * np.maximum(np.abs(looked), 1.0)
-    hits, largest = np.zeros(looked.shape, dtype=np.int64), []
+    hits = np.zeros(looked.shape, dtype=np.int64)
+    largest = []
     swaps = Swaps(rank_a, rank_b, gold, keys, n_resamples=n_resamples, **drawing)
     for counts in swaps.counts(n):
         values = sided(region_statistic(counts, n), alternative)
         hits += [(values >= least).sum(axis=0) for least in limit]
         largest.append(values.max(axis=-1))
-    alone, together = (1 + hits) / (n_resamples + 1), exceedance(looked, np.concatenate(largest))
+    alone = (1 + hits) / (n_resamples + 1)
+    together = exceedance(looked, np.concatenate(largest))
     return SwapTests(alone[0], together[0], n_resamples, (alone[1:], together[1:]))
 
 

@@ -134,7 +134,8 @@ def stratified_exact_test(x: IntArray, y: IntArray, m: IntArray, alternative: st
     observed, total = float(x.sum()), float(both.sum())
     away = observed - total / 2.0
     if alternative == "two-sided":
-        count, factor = total / 2.0 + abs(away), 2.0
+        count = total / 2.0 + abs(away)
+        factor = 2.0
     else:  # the other sample has the same distribution, so "less" is "greater" for the other sample
         count, factor = observed, 1.0
         if alternative != "greater":
@@ -181,7 +182,8 @@ def mcnemar_test(
     in Fisher's test.
     """
     tp_a, n_a, tp_b, n_b = broadcast_floats(tp_a, n_a, tp_b, n_b)
-    total, right_a = n_a + n_b, tp_a + (n_b - tp_b)
+    total = n_a + n_b
+    right_a = tp_a + (n_b - tp_b)
     other = total - right_a
     right = {"greater": right_a, "less": other}.get(alternative, np.maximum(right_a, other))
     sides = 1.0 + (alternative == "two-sided")
@@ -227,7 +229,8 @@ def paired_tails(better: AnyArray, worse: AnyArray, n: AnyArray | int) -> FloatA
     better, worse, n = np.broadcast_arrays(better, worse, n)
     counts = np.stack([better, worse, n]).reshape(3, -1).astype(np.int64)
     (wins, losses, sizes), back = np.unique(counts, axis=1, return_inverse=True)
-    differ, found = wins + losses, np.empty(sizes.size)
+    differ = wins + losses
+    found = np.empty(sizes.size)
     many = differ > _MOST
     if many.any():
         found[many] = np.exp(distributions.tails_of_binomial(wins[many], differ[many], 0.5).ge)
@@ -256,7 +259,8 @@ def _orders(most: int) -> tuple[FloatArray, FloatArray]:
     tails[:, 0] = 1.0
     for row in range(most):
         tails[row + 1, 1:] = 0.5 * (tails[row, 1:] + tails[row, :-1])
-    differ, wins = np.arange(most + 1.0)[:, np.newaxis], np.arange(most + 2.0)
+    differ = np.arange(most + 1.0)[:, np.newaxis]
+    wins = np.arange(most + 2.0)
     score = scipy.special.ndtr((differ - 2.0 * wins) / np.sqrt(np.maximum(differ, 1.0)))
     order = np.minimum(0.5 * (tails[:, :-1] + tails[:, 1:]), score)
     return np.where(2.0 * wins > differ, order, 1.0), tails
@@ -264,7 +268,8 @@ def _orders(most: int) -> tuple[FloatArray, FloatArray]:
 
 def _least_wins(order: FloatArray, n: int) -> IntArray:
     """Return the least wins that are as extreme as these orders: (order, discordant items)."""
-    rows, bound = _ordered(n)[0], -order * (1.0 + _AS_EXTREME)
+    rows = _ordered(n)[0]
+    bound = -order * (1.0 + _AS_EXTREME)
     return np.stack([np.searchsorted(-row, bound) for row in rows], axis=1)
 
 
@@ -293,10 +298,13 @@ def _largest_expectations(value: FloatArray, n: int) -> FloatArray:
     width = end / stretches
     phi = width * np.arange(-1.0, stretches + 2.0)  # the ends, which can be peaks, are inside
     grid = value @ _chances(phi, n, most).T
-    before, at, after = grid[:, :-2], grid[:, 1:-1], grid[:, 2:]
+    before = grid[:, :-2]
+    at = grid[:, 1:-1]
+    after = grid[:, 2:]
     rise = (after - before) ** 2 / np.maximum(8.0 * (2.0 * at - before - after), 1e-300)
     peak = np.where((at >= before) & (at >= after), at + np.minimum(rise, at), 0.0)
-    center, largest = phi[1 + np.argsort(peak, axis=1)[:, -_PEAKS:]], at.max(axis=1)
+    center = phi[1 + np.argsort(peak, axis=1)[:, -_PEAKS:]]
+    largest = at.max(axis=1)
     for _ in range(_ROUNDS):
         three = center[..., np.newaxis] + width * np.array([-1.0, 0.0, 1.0])
         before, at, after = np.einsum("rpjk,rk->jrp", _chances(three, n, most), value)
@@ -310,7 +318,8 @@ def _largest_expectations(value: FloatArray, n: int) -> FloatArray:
 
 def _chances(phi: FloatArray, n: int, most: int) -> FloatArray:
     """Return P(K = 0), ..., P(K = most), P(K > most) for K ~ Binomial(n, sin(phi)^2)."""
-    k, share = np.arange(most + 1.0), np.clip(np.sin(phi[..., np.newaxis]) ** 2, 1e-300, 1 - 1e-16)
+    k = np.arange(most + 1.0)
+    share = np.clip(np.sin(phi[..., np.newaxis]) ** 2, 1e-300, 1 - 1e-16)
     ways = np.append(0.0, np.cumsum(np.log((n - k[:-1]) / k[1:])))
     pmf = np.exp(ways + k * np.log(share) + (n - k) * np.log1p(-share))
     rest = np.maximum(1.0 - pmf.sum(axis=-1, keepdims=True), 0.0)
@@ -342,12 +351,14 @@ def score_test(
     tp_a, n_a, tp_b, n_b = broadcast_floats(tp_a, n_a, tp_b, n_b)
     total = n_a + n_b
     with silent_division():
-        share, sizes = (tp_a + tp_b) / total, 1.0 / n_a + 1.0 / n_b
+        share = (tp_a + tp_b) / total
+        sizes = 1.0 / n_a + 1.0 / n_b
         sd = np.sqrt(share * (1.0 - share) * sizes * total / (total - 1.0))
         difference = tp_a / n_a - tp_b / n_b
         sides = 1.0
         if alternative == "two-sided":
-            sides, difference = 2.0, np.abs(difference)
+            sides = 2.0
+            difference = np.abs(difference)
         if alternative == "less":
             difference = -difference
         z = (difference - 0.25 * sizes) / sd
@@ -373,10 +384,13 @@ def fisher_power(
     The distributions (distribution, count) contain the probabilities of 0 to n true positives.
     """
     start_a, end_a, start_b, end_b = (*_ends(law_a), *_ends(law_b))
-    law_b, j = law_b[:, start_b:end_b], np.arange(start_b, end_b)
-    first, end = start_a + start_b, end_a + end_b - 1
+    law_b = law_b[:, start_b:end_b]
+    j = np.arange(start_b, end_b)
+    first = start_a + start_b
+    end = end_a + end_b - 1
     if n_a + n_b < _SMALL:  # cached because the same sizes recur
-        first, end = 0, n_a + n_b + 1
+        first = 0
+        end = n_a + n_b + 1
     low, high = _critical(n_a, n_b, alpha, first, end)
     power = np.zeros((len(law_a), len(law_b)))
     for start in range(start_a, end_a, _ROWS):

@@ -237,7 +237,8 @@ class _PlannedTest:
     def gain(self, plan: _Plan, items: float, seeds: float) -> float:
         """Return the smallest detectable gain."""
         power_of = self.power_of(plan, items, seeds)
-        low, high = 0.0, float(np.sqrt(plan.items + plan.seeds))
+        low = 0.0
+        high = float(np.sqrt(plan.items + plan.seeds))
         if not high:
             return 0.0
         most = 1.0
@@ -246,7 +247,8 @@ class _PlannedTest:
         while power_of(high) < self.power:
             if high >= most:
                 return np.nan  # too few items for significance
-            low, high = high, min(2.0 * high, most)
+            low = high
+            high = min(2.0 * high, most)
         for _ in range(_HALVINGS):
             middle = (low + high) / 2.0
             if power_of(middle) >= self.power:
@@ -286,11 +288,13 @@ class _PlannedTest:
 
 def _smallest_sufficient(enough: Callable[[float], bool], first: float, most: float) -> int | None:
     """Return the smallest sufficient integer, or None."""
-    low, high = first - 1.0, first
+    low = first - 1.0
+    high = first
     while not enough(high):
         if high >= most:
             return None
-        low, high = high, min(2.0 * high, most)
+        low = high
+        high = min(2.0 * high, most)
     low, high = np.floor(low), np.ceil(high)
     while high - low > 1.0:
         middle = np.floor((low + high) / 2.0)
@@ -372,7 +376,8 @@ def _plan_of_parts(parts: dict[str, AnyArray], *, accuracy: bool, pooled: float)
     # after an overflow, no test set is large enough, and an error is raised
     with np.errstate(over="ignore"):
         square = error**2
-    drawn, n_seeds = parts.get("n_groups", n), parts.get("n_seeds", 1.0)
+    drawn = parts.get("n_groups", n)
+    n_seeds = parts.get("n_seeds", 1.0)
     of_seeds = parts.get("gain_se_seeds", 0.0) ** 2
     fields = np.broadcast_arrays(square, n, drawn, of_seeds, n_seeds, pooled, differ)
     result = np.empty(fields[0].shape, dtype=object)
@@ -454,7 +459,8 @@ def compare_accuracies(
     a = _possible_counts("correct_a", correct_a, n, decimals)
     b = _possible_counts("correct_b", correct_b, n, decimals)
     one, other = (x.ravel() for x in np.meshgrid(a, b, indexing="ij"))
-    least, most = np.maximum(0, one + other - n), np.minimum(one, other)
+    least = np.maximum(0, one + other - n)
+    most = np.minimum(one, other)
     if both is not None:
         shared = _possible_counts("both", both, n, decimals)
         inside = (shared.max() >= least) & (shared.min() <= most)
@@ -497,8 +503,10 @@ def _possible_counts(argument: str, given: Any, n: int, decimals: int | None) ->
     if decimals is not None:
         digits = check_count("decimals", decimals)
     half = 0.5 * 10.0**-digits + _ROUNDING / n
-    low, high = int(np.ceil((value - half) * n)), int(np.floor((value + half) * n))
-    low, high = max(low, 0), min(high, n)
+    low = int(np.ceil((value - half) * n))
+    high = int(np.floor((value + half) * n))
+    low = max(low, 0)
+    high = min(high, n)
     if low > high:
         nearest = min(max(round(value * n), 0), n)
         raise ValueError(

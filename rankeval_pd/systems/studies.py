@@ -303,7 +303,8 @@ def gain_by_size(
     frame = below_door(data)
     by = as_names(chosen.by, frame.columns)
     number = group_numbers(frame, by)[1]
-    place, count = pd.Series(number).groupby(number).cumcount(), np.bincount(number)
+    place = pd.Series(number).groupby(number).cumcount()
+    count = np.bincount(number)
     whole = check_sizes(sizes, int(count.max(initial=0)))
     systems = roles_of_systems(frame, roles)
     listed = []
@@ -488,7 +489,8 @@ def _calibrated(
     for keys, part in grouped(table, groups):
         for low, high in pairwise(edges):
             inside = part[(part["p_value"] > low) & (part["p_value"] <= high)]
-            agrees, count = inside["agrees"].to_numpy(dtype=float), len(inside)
+            agrees = inside["agrees"].to_numpy(dtype=float)
+            count = len(inside)
             if not count:
                 rows.append([*keys, low, high, 0, np.nan, 0.0, 1.0, np.nan])
                 continue
@@ -584,7 +586,8 @@ def population_calibration(
     edges, level = _p_values("bins", bins), check_share("level", level)
     frame = below_door(data)
     scores, total = system_scores(frame, chosen)
-    size, sets = check_count("n_items", n_items, 2), check_count("n_test_sets", n_test_sets)
+    size = check_count("n_items", n_items, 2)
+    sets = check_count("n_test_sets", n_test_sets)
     check_memory(
         (2 + len(scores)) * size,  # the drawn items, the sorted items and their scores
         f"n_items={size} requires {size} items in memory for each test set",
