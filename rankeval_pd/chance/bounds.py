@@ -308,7 +308,8 @@ def _cdf_grid(n: IntArray, size: Size) -> tuple[FloatArray, stats.BoolArray]:
         "Pass only the list sizes you need, n=...",
     )
     step = np.arange(points) / _STEPS_PER_COUNT
-    first, last = first[..., np.newaxis], last[..., np.newaxis]
+    first = first[..., np.newaxis]
+    last = last[..., np.newaxis]
     return step + first, (step <= last - first) & (size.total[:, np.newaxis, np.newaxis] > 0)
 
 
@@ -408,7 +409,8 @@ def _lists_at_bound(
     pool: Pool,
 ) -> Columns:
     """Return true positives and whether they reach the bound: (group, measure, p, n)."""
-    lists, size = ranking.nbest(n, ties), random_tests.pool_of(ranking, pool)
+    lists = ranking.nbest(n, ties)
+    size = random_tests.pool_of(ranking, pool)
     *rows, longest = lists.tp.shape
     # groups of equal size share bounds; the list of all candidates has none
     sizes, back = unique_rows(size.total.ravel(), size.positive.ravel())

@@ -596,7 +596,8 @@ def _test_columns(
     size = pool_of(ranking, pool)
     if n is None:
         n = ranking.every
-    total, positive = size.total[..., np.newaxis], size.positive[..., np.newaxis]
+    total = size.total[..., np.newaxis]
+    positive = size.positive[..., np.newaxis]
     inside = np.minimum(n, np.maximum(total, 1))  # lists that do not exist are removed later
     with silent_division():
         expected = inside * np.true_divide(positive, total)
@@ -678,7 +679,9 @@ def _combined_test(
         of_groups = np.zeros(shape, dtype=np.int64)
         of_groups[table["measure"], table[GROUP]] = table[name]
         sizes[name] = of_groups[measure]
-    here, total, positive = sizes["here"], sizes["total"], sizes["positive"]
+    here = sizes["here"]
+    total = sizes["total"]
+    positive = sizes["positive"]
     long = n[:, np.newaxis] > here
     tp = np.where(cells.exists, table["tp"][cells.row], 0)
     exists = cells.exists & table["listed"][cells.row]

@@ -771,7 +771,8 @@ def _isoline_rows(candidates: Candidates, n: IntArray | None, *, space: str) -> 
     """Return one row per group, list size and possible number of true positives."""
     sizes = candidates.sizes(n)
     total, positive = candidates.common_size()
-    total, positive = total[:, np.newaxis, np.newaxis], positive[:, np.newaxis, np.newaxis]
+    total = total[:, np.newaxis, np.newaxis]
+    positive = positive[:, np.newaxis, np.newaxis]
     tp = np.arange(int(positive.max(initial=0)) + 1)
     size = sizes[:, np.newaxis]  # (group, n, tp)
     exists = (tp <= np.minimum(size, positive)) & (size - tp <= total - positive) & (size <= total)

@@ -154,7 +154,8 @@ def true_precision(share: npt.ArrayLike, *, quality: float, baseline: float = 0.
         true = baseline * special.ndtr(quality - middle)
         false = special.ndtr(-middle)
         enough = true + (1.0 - baseline) * false >= wanted
-        low, high = np.where(enough, middle, low), np.where(enough, high, middle)
+        low = np.where(enough, middle, low)
+        high = np.where(enough, high, middle)
     true = baseline * special.ndtr(quality - low)
     false = special.ndtr(-low)
     precision = true / (true + (1.0 - baseline) * false)

@@ -79,7 +79,8 @@ def decided_pairs(found: Tested, pairs: IntArray) -> Rows:
     undefined = np.isnan(gain)
     if found.estimate is not None:
         gain = found.estimate
-    p, ordered = np.fmax(tests.p, tests.least), np.fmax(tests.ordered, tests.least_ordered)
+    p = np.fmax(tests.p, tests.least)
+    ordered = np.fmax(tests.ordered, tests.least_ordered)
     columns = [tests.error, tests.low, tests.high, p, ordered]
     error, low, high, p, ordered = np.where(undefined, np.nan, columns)
     doubled = np.minimum(1.0, 2.0 * ordered)
@@ -117,7 +118,8 @@ def decided_pairs(found: Tested, pairs: IntArray) -> Rows:
     least = _in_one_family(family_low, group, options)
     most = _in_one_family(family_high, group, options)
     if options.n_alike > 1:  # the tests of other groups are not yet known
-        least, most = options.n_alike * family_low, options.n_alike * family_high
+        least = options.n_alike * family_low
+        most = options.n_alike * family_high
     # limits that agree with the p-value, and with the adjusted p-value
     intervals = [(low, high, own)]
     together = found.together
@@ -134,7 +136,8 @@ def decided_pairs(found: Tested, pairs: IntArray) -> Rows:
         agreeing.append(stats.agree_with_test(low, high, decides, "two-sided", options.level))
     alone = agreeing[0]
     shown = agreeing[-1]
-    first, second = items.sign * theta[a], items.sign * theta[b]
+    first = items.sign * theta[a]
+    second = items.sign * theta[b]
     if options.alternative == "less":  # tests whether the second is better
         first, second, gain = second, first, -gain
         shown, alone = _negative(shown), _negative(alone)

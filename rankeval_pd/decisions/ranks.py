@@ -65,7 +65,9 @@ def adjusted_tests(
         columns = {name: values[..., chosen, :] for name, values in tests.items()}
         if stands is not None:
             stands = stands[chosen]
-    p, error, freedom = columns["p_value"], columns["error"], columns["freedom"]
+    p = columns["p_value"]
+    error = columns["error"]
+    freedom = columns["freedom"]
     if how.adjust is None or not p.size:
         return AdjustedTests(p, stats.quantile_of(freedom, how.level) * error)
     drawn = p
@@ -121,7 +123,8 @@ def rank_columns(
     known = np.where(np.isnan(value), -np.inf, value)
     reference = np.argmax(known, axis=-2)
     if baseline is not None:
-        reference, chosen = np.full_like(reference, baseline), stats.with_one(count, baseline)
+        reference = np.full_like(reference, baseline)
+        chosen = stats.with_one(count, baseline)
         shown = adjusted_tests(tests, how, chosen=chosen, stands=stands, family=stats.BASELINE)
     below = np.tri(count, k=-1, dtype=bool)[..., np.newaxis]
     difference = _matrix(tests["difference"], count)

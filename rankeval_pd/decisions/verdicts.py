@@ -304,7 +304,8 @@ def _of_regions(*columns: AnyArray, level: float) -> Limits:
     part = only / n
     center = (tp_a - tp_b) / n
     half = stats.z_of(level) * error
-    low, high = np.where(only == 0, 0.0, low * part), np.where(only == 0, 0.0, high * part)
+    low = np.where(only == 0, 0.0, low * part)
+    high = np.where(only == 0, 0.0, high * part)
     wide_low = np.maximum(center - half, -1.0)
     wide_high = np.minimum(center + half, 1.0)
     keep_low = rejects & (wide_low <= 0.0)

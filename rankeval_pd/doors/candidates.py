@@ -384,7 +384,8 @@ def read_frame(data: pd.DataFrame, asked: Roles, *, scored: bool = True) -> Grou
         label_of_all = one_label(frame, roles)
         (frame, places), roles = label_of_all.of_frame(), label_of_all.roles
     columns = frame.columns
-    by, label = as_names(roles.by, columns), as_names(roles.label, columns)
+    by = as_names(roles.by, columns)
+    label = as_names(roles.label, columns)
     gold = find_gold(frame, roles)
     named = with_roles_of(gold, roles, columns)
     measures = find_measures(frame, roles, named, needed=scored)

@@ -285,7 +285,8 @@ def check_n(n: Any) -> Sizes:
                     " at least 1, or shares of the candidates (floats between 0 and 1), or None"
                     " for every n."
                 )
-    smallest, largest = min(values, default=0), max(values, default=0)
+    smallest = min(values, default=0)
+    largest = max(values, default=0)
     if smallest < 1 or largest > _LARGEST:
         wrong = smallest
         if smallest >= 1:
@@ -309,7 +310,9 @@ def check_not_above(n: Sizes, largest: int, whole: Whole | None = None) -> None:
     """Raise a ValueError if a list size exceeds the number of candidates."""
     if (width := WIDTH.get()) is not None:
         largest = width
-    longest, what, advice = 0, "number of candidates", "or None for every n."
+    longest = 0
+    what = "number of candidates"
+    advice = "or None for every n."
     if isinstance(n, np.ndarray):
         longest = int(n.max(initial=0))
     elif n is not None and whole is not None:

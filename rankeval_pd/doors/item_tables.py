@@ -612,7 +612,8 @@ def read_items(frame: pd.DataFrame, roles: Roles, *, first: bool = False) -> Ite
             beside[name] = frame_column(frame, name, role)
     columns = system_columns(frame, list(beside), roles)
     named_systems, named_statistics, named_seeds = zip(*columns, strict=True)
-    systems, seeds = [*dict.fromkeys(named_systems)], [*dict.fromkeys(named_seeds)]
+    systems = [*dict.fromkeys(named_systems)]
+    seeds = [*dict.fromkeys(named_seeds)]
     statistics = [*dict.fromkeys(named_statistics)]
     metric = find_metric(roles, statistics, one_level=statistics == [None])
     trained = dict.fromkeys(zip(named_systems, named_seeds, strict=True))

@@ -121,7 +121,8 @@ def plan_annotation(
             "groups: plans assume a random sample of candidates. Omit groups, or keep one"
             " candidate per group."
         )
-    power, alpha = check_share("power", power), check_share("alpha", alpha)
+    power = check_share("power", power)
+    alpha = check_share("alpha", alpha)
     n = check_count("n", n)
     if budget is not None:
         budget = check_count("budget", budget, 0)
@@ -317,7 +318,8 @@ def needed_candidates(
     """
     first = check_share("precision_a", precision_a)
     second = check_share("precision_b", precision_b)
-    power, alpha = check_share("power", power), check_share("alpha", alpha)
+    power = check_share("power", power)
+    alpha = check_share("alpha", alpha)
     if isinstance(overlap, bool) or not 0.0 <= overlap < 1.0:
         raise ValueError(
             f"overlap={overlap!r}: pass the share of candidates that the two lists"

@@ -253,7 +253,9 @@ def _region_tables(
         sizes = sizes[np.unique(np.geomspace(1, sizes.size, _LISTS).astype(int)) - 1]
     if not rest:  # do not test candidates below the longest list
         near = (rank <= sizes.max(initial=0)).reshape(-1, rank.shape[-1]).any(axis=0)
-        judged, present, rank = judged[..., near], present[..., near], rank[..., near]
+        judged = judged[..., near]
+        present = present[..., near]
+        rank = rank[..., near]
     for size in sizes.tolist():
         listed = present & (rank <= size)
         if regions:
@@ -288,7 +290,9 @@ def judged_list_columns(
     quantity: str,
 ) -> Columns:
     """Return the columns (..., n) for the precision or recall of lists."""
-    design, ranks, eligible = judgments.design, ranking.ranks, ranking.eligible
+    design = judgments.design
+    ranks = ranking.ranks
+    eligible = ranking.eligible
     lists = ranking.nbest(judgments.asked, judgments.ties)
     sample = judgments.arrays(ranking)
     inside, whole = [], []
@@ -347,7 +351,8 @@ def region_columns(of_a: Ranking, of_b: Ranking, judgments: Judgments, n: IntArr
     sums = []
     for row in np.ndindex(of_a.ranks.shape[:-1]):
         parts = design.parts(sample.at(row))
-        ranks, listed = [x.ranks[row] for x in sides], [x.eligible[row] for x in sides]
+        ranks = [x.ranks[row] for x in sides]
+        listed = [x.eligible[row] for x in sides]
         shared = judged_sums.up_to(parts, np.maximum(*ranks), listed[0] & listed[1], n)
         in_each = [judged_sums.up_to(parts, *x, n) for x in zip(ranks, listed, strict=True)]
         sums.append(np.array([in_each[0] - shared, in_each[1] - shared, shared]))

@@ -111,7 +111,8 @@ def _compare_joined(
     p_values: tuple[str, ...] = ("p_value",)
     counts: tuple[str, ...] = ("n_queries", "n_missing")
     if combine:
-        p_values, counts = ("p_value", "p_mid"), ("n_groups", "n_left_out")
+        p_values = ("p_value", "p_mid")
+        counts = ("n_groups", "n_left_out")
     if not means:
         counts = (*TIE_COLUMNS, *counts)
     noted = ("alternative", "adjust", "adjust_over", "alpha", "level")

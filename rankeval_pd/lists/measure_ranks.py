@@ -135,7 +135,8 @@ def list_columns(task: RankingTask, lists: NBest) -> dict[str, AnyArray]:
     if clusters is not None:
         more, fewer = groups.random_tails(ranking, clusters, task.sizes, exists)
     else:
-        counts, size = np.where(exists, lists.tp, 0.0), np.where(exists, task.sizes, 1.0)
+        counts = np.where(exists, lists.tp, 0.0)
+        size = np.where(exists, task.sizes, 1.0)
         total = np.maximum(ranking.size.total, 1).astype(float)[..., np.newaxis]
         positive = ranking.size.positive.astype(float)[..., np.newaxis]
         tails = stats.tails
@@ -572,7 +573,8 @@ def _all_pair_tests(
         if not over_n:
             return task, *area_tests(task), facts
         lists = task.ranking.nbest(sizes, chosen.ties)
-        table, tested = list_columns(task, lists), list_tests(task, lists)
+        table = list_columns(task, lists)
+        tested = list_tests(task, lists)
     if how.swapped:
         facts["n_resamples"] = int(np.fmax.reduce(tested["drawn"], axis=None, initial=draws))
     return task, table, tested, facts

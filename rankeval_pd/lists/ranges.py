@@ -38,7 +38,8 @@ def _joined_runs(runs: pd.DataFrame) -> pd.DataFrame:
     same = runs.groupby(names, sort=False, dropna=False, observed=True).ngroup().to_numpy()
     far = (np.diff(same) != 0) | (first[1:] > _CLOSE * last[:-1])
     fresh = np.append(True, far)
-    starts, number = np.flatnonzero(fresh), np.cumsum(fresh)
+    starts = np.flatnonzero(fresh)
+    number = np.cumsum(fresh)
     ends = np.append(starts[1:], len(runs)) - 1
     by_range = runs.groupby(number)
     gaps = runs["n_before"].mask(fresh, 0).groupby(number).sum()

@@ -286,7 +286,8 @@ def _limits_of_means(*columns: FloatArray, level: float) -> stats.Limits:
     """
     tp_a, tp_b, only, n, size_a, size_b, error = columns
     whole = np.where(only > 0.0, only, 1.0)
-    share_a, share_b = np.clip(tp_a / whole, 0.0, 1.0), np.clip(tp_b / whole, 0.0, 1.0)
+    share_a = np.clip(tp_a / whole, 0.0, 1.0)
+    share_b = np.clip(tp_b / whole, 0.0, 1.0)
     low, high = stats.corrected_score(share_a * size_a, size_a, share_b * size_b, size_b, level)
     low = np.where(only > 0.0, low * (only / n), 0.0)
     high = np.where(only > 0.0, high * (only / n), 0.0)

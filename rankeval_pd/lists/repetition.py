@@ -224,7 +224,8 @@ class Samples(NamedTuple):
                 " sample dimension."
             )
         groups = doors.read_frame(frame, chosen)
-        count, measures = len(groups.keys), list(groups.measures)
+        count = len(groups.keys)
+        measures = list(groups.measures)
         if count < 2:
             raise ValueError(
                 "variation between samples needs at least two samples, but the number of samples is"
@@ -388,13 +389,16 @@ def compare_for(
        difference     p_low    p_high
     0        0.12  0.011506  0.011506
     """
-    n_a, n_b = check_count("n_a", n_a), check_count("n_b", n_b)
-    true_a, true_b = _true_positives("tp_a", tp_a, n_a), _true_positives("tp_b", tp_b, n_b)
+    n_a = check_count("n_a", n_a)
+    n_b = check_count("n_b", n_b)
+    true_a = _true_positives("tp_a", tp_a, n_a)
+    true_b = _true_positives("tp_b", tp_b, n_b)
     low, high = np.inf, -np.inf
     for both, true in _overlaps(true_a, n_a, true_b, n_b, overlap):
         regions = true_a - true, n_a - both, true_b - true, n_b - both
         p_value = stats.fisher_test(*regions, alternative).p_value
-        low, high = min(low, p_value.min()), max(high, p_value.max())
+        low = min(low, p_value.min())
+        high = max(high, p_value.max())
     difference = true_a / n_a - true_b / n_b
     return pd.DataFrame({"difference": [difference], "p_low": [low], "p_high": [high]})
 

@@ -238,7 +238,8 @@ def _with_differences(
     reference = baseline
     if reference is None:
         reference = names[0]
-    forth, back = pairs[pairs["system_b"] == reference], pairs[pairs["system_a"] == reference]
+    forth = pairs[pairs["system_b"] == reference]
+    back = pairs[pairs["system_a"] == reference]
     turned = back.assign(
         system_a=back["system_b"],
         gain=-back["gain"],

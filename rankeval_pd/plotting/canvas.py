@@ -160,7 +160,8 @@ class Canvas:
             if len(x) <= FEW:
                 look |= {"marker": "o", "markersize": 4, "markeredgewidth": 0}
         look = {"color": color, "linewidth": width, "linestyle": dashes, "zorder": layer, **look}
-        x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+        x = np.asarray(x, dtype=float)
+        y = np.asarray(y, dtype=float)
         kept = some(len(x), _POINTS)
         (line,) = self.ax.plot(x[kept], y[kept], **{**look, **more})
         self.drawn[name] = len(self.named)
@@ -219,7 +220,8 @@ class Canvas:
         if len(sizes) > min(SPARSE, max(room, 3)):  # a few, near the ticks
             rows = tables[names[0]].dropna(subset=["x"]).sort_values("x")
             first, last = self.ax.get_xlim()
-            first, last = max(first, rows["x"].min()), min(last, rows["x"].max())
+            first = max(first, rows["x"].min())
+            last = min(last, rows["x"].max())
             inner = self.ax.xaxis.get_majorticklocs()
             inner = inner[(first < inner) & (inner < last)]
             if len(inner) > 3:

@@ -296,7 +296,8 @@ def area(canvas: Canvas, table: pd.DataFrame) -> None:
     rows = pd.DataFrame({"name": table["measure"], "value": table["area"], "accent": False})
     rows["low"], rows["high"] = table.get("ci_low", np.nan), table.get("ci_high", np.nan)
     references = {float(x): f"random {number(float(x), digits)}" for x in chances}
-    label, header = _AREAS.get(kind, "area"), _SHORT.get(kind, "area")
+    label = _AREAS.get(kind, "area")
+    header = _SHORT.get(kind, "area")
     draw_forest(canvas, rows, label, header, table.attrs.get("level"), references=references)
     if "ci_low" in table:
         canvas.tell(f"Lines: {interval_kind(table.attrs, 'separately for each measure')}.")

@@ -600,7 +600,8 @@ def _panels_below(canvas: Canvas, count: int) -> list[Any]:
 
 def _findings(table: pd.DataFrame, together: Any) -> list[_Finding]:
     """Return the pointwise findings and the simultaneous findings over all n."""
-    alpha, adjust = table.attrs.get("alpha"), table.attrs.get("adjust")
+    alpha = table.attrs.get("alpha")
+    adjust = table.attrs.get("adjust")
     alone = table["significant"].astype(bool)
     if alpha and adjust:
         alone = table["p_value"] <= alpha

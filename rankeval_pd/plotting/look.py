@@ -269,7 +269,8 @@ def panel_size(ax: Axes) -> tuple[float, float]:
     spec: Any = ax.get_subplotspec()
     while spec is not None:
         grid = spec.get_gridspec()
-        wide, high = grid.get_width_ratios(), grid.get_height_ratios()
+        wide = grid.get_width_ratios()
+        high = grid.get_height_ratios()
         width *= sum(wide[spec.colspan.start : spec.colspan.stop]) / sum(wide)
         height *= sum(high[spec.rowspan.start : spec.rowspan.stop]) / sum(high)
         spec = getattr(grid, "_subplot_spec", None)  # nested grids

@@ -380,7 +380,8 @@ def confidence(
         left = lowest if lost else lowest * 1.5
         canvas.limits("x", left, 1.3 * float(positive.max()))
     heights = table["y"].to_numpy(dtype=float)
-    bottom, top = np.nanmin(heights, initial=0.15), np.nanmax(heights, initial=1.6)
+    bottom = np.nanmin(heights, initial=0.15)
+    top = np.nanmax(heights, initial=1.6)
     canvas.limits("y", float(bottom), 1.09 * float(top))
     if thresholds is not None:
         # gain thresholds, and their intervals as bars at the bottom
@@ -633,7 +634,8 @@ def _values_of(groups: list[_Group], pairs: Sequence[Sequence[Any]]) -> list[pd.
     parts = []
     for (found, key, names, labels), (a, b) in itertools.product(groups, pairs):
         scores = found.score(found.statistics)
-        first, second = scores[names.index(a)], scores[names.index(b)]
+        first = scores[names.index(a)]
+        second = scores[names.index(b)]
         values = {"value_a": first, "value_b": second, "gain": found.sign * (first - second)}
         columns = {**key, "system_a": a, "system_b": b, "item": labels, **values}
         parts.append(pd.DataFrame(columns))
@@ -885,7 +887,8 @@ def queries(canvas: Canvas, table: pd.DataFrame) -> None:
         look = {"markersize": size, "markeredgewidth": 0, "alpha": 0.8, "label": label}
         canvas.dots(x[here], y[here], color, **look)
         counts[name] = int(here.sum())
-    unit, metric = table.attrs.get("unit", "items"), table.attrs.get("of", "score")
+    unit = table.attrs.get("unit", "items")
+    metric = table.attrs.get("of", "score")
     first, second = canvas.text(a), canvas.text(b)
     if canvas.alone:
         equal = f"; {counts[None]:,} are equal" if counts[None] else ""

@@ -500,7 +500,8 @@ def _refuse_repeated_pairs(pair: IntArray, n_pairs: int, read: TrecLines) -> Non
         return
     second = int(pd.Index(pair).duplicated().argmax())
     first = int((pair == pair[second]).argmax())
-    query, document = str(read.query[second]), str(read.document[second])
+    query = str(read.query[second])
+    document = str(read.document[second])
     raise ValueError(
         f"{read.place(second)}: the query {query!r} and the document {document!r} already"
         f" appear together in {read.place(first)}. Remove one of the lines."

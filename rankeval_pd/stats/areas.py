@@ -187,7 +187,8 @@ def cluster_spread(
     """
     placement, gold, present, cluster = np.broadcast_arrays(placement, gold, present, cluster)
     shape = placement.shape[:-1]
-    variance, freedom = np.full(shape, np.nan), np.full(shape, np.nan)
+    variance = np.full(shape, np.nan)
+    freedom = np.full(shape, np.nan)
     effective = np.full((2, *shape), np.nan)
     n_groups = np.zeros(shape, dtype=np.int64)
     clusters = np.iinfo(np.int64).max
@@ -273,7 +274,8 @@ def newcombe_limits(area: FloatArray, found: AreaSpread, level: float) -> Limits
         middle = 0.5 * (inside + outside)
         with silent_division():
             within = (area - middle) ** 2 <= scale * found.at(middle)
-        inside, outside = np.where(within, middle, inside), np.where(within, outside, middle)
+        inside = np.where(within, middle, inside)
+        outside = np.where(within, outside, middle)
     low, high = np.where(np.isnan(found.variance), np.nan, inside)
     return low, high
 
@@ -520,7 +522,8 @@ def area_difference_limits(
         share = np.where(variance > 0.0, np.maximum(1.0 + side * gap / middle, 0.0), 1.0)
         extra = share * unseen + moved * (gap + side * middle) ** 2
         within = middle**2 <= t**2 * (variance + extra)
-        inside, outside = np.where(within, middle, inside), np.where(within, outside, middle)
+        inside = np.where(within, middle, inside)
+        outside = np.where(within, outside, middle)
     return np.maximum(gap - inside[0], -1.0), np.minimum(gap + inside[1], 1.0)
 
 
@@ -635,7 +638,8 @@ def ap_limits(
     """
     reach = student_quantile(freedom, level) * error / (1.0 - least)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        share, without = (value - least) / (1.0 - least), (corrected - least) / (1.0 - least)
+        share = (value - least) / (1.0 - least)
+        without = (corrected - least) / (1.0 - least)
         low = np.minimum(_moved(share, -reach), _moved(np.maximum(without, 0.0), -reach))
         low, high = _with_ends((low, _moved(share, reach)), share, error, fewer, level)
     return least + (1.0 - least) * low, least + (1.0 - least) * high
@@ -729,8 +733,10 @@ def area_up_to(ranking: Ranking, most: float) -> Influence:
     tp_first, tp_last = at.at_edges(at.tp)
     with silent_division():
         # (..., rank): rates at the start and at the end of the block, and its fraction in the range
-        low, high = (at.start - tp_first) / negative, (at.end - tp_last) / negative
-        rate, later = tp_first / at.positive, tp_last / at.positive
+        low = (at.start - tp_first) / negative
+        high = (at.end - tp_last) / negative
+        rate = tp_first / at.positive
+        later = tp_last / at.positive
         width = np.where(high > low, high - low, 1.0)
         inside = np.where(high > low, np.clip((most - low) / width, 0.0, 1.0), 1.0 * (low < most))
         # influence of a positive: the fraction of the range in which the positive is found

@@ -472,7 +472,8 @@ def _outermost(across: FloatArray, low: FloatArray, high: FloatArray) -> Limits:
     """Return the outermost limits of the lists at the same position on the x axis."""
     first = np.flatnonzero(np.diff(across, prepend=-1.0) > 0.0)
     times = np.diff(np.append(first, across.size))
-    low, high = np.minimum.reduceat(low, first), np.maximum.reduceat(high, first)
+    low = np.minimum.reduceat(low, first)
+    high = np.maximum.reduceat(high, first)
     return np.repeat(low, times), np.repeat(high, times)
 
 

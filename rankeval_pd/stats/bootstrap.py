@@ -494,7 +494,8 @@ def row_quantiles(
     for rank, missing in zip(ranks, (-np.inf, np.inf), strict=True):
         if undefined.any():
             ordered = np.partition(np.where(undefined, missing, samples), needed, axis=1)
-        low, high = ordered[:, int(np.floor(rank))], ordered[:, int(np.ceil(rank))]
+        low = ordered[:, int(np.floor(rank))]
+        high = ordered[:, int(np.ceil(rank))]
         part = rank - np.floor(rank)
         if part > 0.0:
             with np.errstate(invalid="ignore"):

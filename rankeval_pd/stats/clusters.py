@@ -364,7 +364,8 @@ def largest_statistics(
     everyone = np.full(totals.n.size, totals.size)
     if power == 1.0:
         everyone = found.n_groups
-    whole, sums = np.zeros(totals.n.size), np.zeros(totals.n.size)
+    whole = np.zeros(totals.n.size)
+    sums = np.zeros(totals.n.size)
     for total, size in totals.blocks():
         whole += size.sum(axis=1)
         sums += total.sum(axis=1)
@@ -565,7 +566,8 @@ def _agreement_with_limits(
     if np.isnan(found.ci_low) or (1.0 - share) * found.n >= _RARE:
         return found
     more = _with_interval(np.vstack([per_candidate, alike]), of, level)
-    low, high = min(found.ci_low, more.ci_low), max(found.ci_high, more.ci_high)
+    low = min(found.ci_low, more.ci_low)
+    high = max(found.ci_high, more.ci_high)
     return found._replace(ci_low=low, ci_high=high)
 
 

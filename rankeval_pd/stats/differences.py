@@ -29,7 +29,8 @@ def newcombe(tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArray, level
     low_a, high_a = wilson(tp_a, n_a, level)
     low_b, high_b = wilson(tp_b, n_b, level)
     with silent_division():
-        a, b = np.true_divide(tp_a, n_a), np.true_divide(tp_b, n_b)
+        a = np.true_divide(tp_a, n_a)
+        b = np.true_divide(tp_b, n_b)
     difference = a - b
     low = difference - np.hypot(a - low_a, high_b - b)
     high = difference + np.hypot(high_a - a, b - low_b)
@@ -77,7 +78,9 @@ def miettinen_nurminen(
         # drop limits that have converged, and set limits whose step leaves the bracket to NaN
         result[active] = np.where(inside, after, np.nan)
         going = inside & (np.abs(step) > _LAST_STEP * (after - least[active]))
-        active, before, short_before = active[going], before[going], short_before[going]
+        active = active[going]
+        before = before[going]
+        short_before = short_before[going]
         if not active.size:
             break
     # Chandrupatla's bracketing method for limits that the secant method did not find
@@ -295,7 +298,8 @@ def set_difference(*counts: AnyArray, level: float) -> Limits:
         np.where((gap < 0.0) & (less <= tail), 0.0, 1.0),
     )
     same = (only_a == 0) & (only_b == 0)
-    low, high = np.where(same, 0.0, low), np.where(same, 0.0, high)
+    low = np.where(same, 0.0, low)
+    high = np.where(same, 0.0, high)
     return np.where(np.isnan(gap), np.nan, low), np.where(np.isnan(gap), np.nan, high)
 
 
@@ -357,7 +361,8 @@ def paired_limits(better: AnyArray, worse: AnyArray, n: AnyArray | int, level: f
     If the test rejects and Tango's interval contains 0, the limit is the smallest gain, 1/n.
     """
     low, high = tango_limits(better, worse, n, level)
-    up, down = paired_tails(better, worse, n), paired_tails(worse, better, n)
+    up = paired_tails(better, worse, n)
+    down = paired_tails(worse, better, n)
     tail = (1.0 - level) / 2.0
     low = np.where(rejects(up, tail), np.where(low > 0.0, low, 1.0 / n), np.minimum(low, 0.0))
     high = np.where(
@@ -437,7 +442,8 @@ def mixed_tail(t: FloatArray, share: Any, freedom: Any, of_seeds: Any) -> FloatA
     for _ in range(_HALVINGS):
         middle = (low + high) / 2.0
         beyond = critical_of(np.exp(middle), share, freedom, of_seeds) > size
-        low, high = np.where(beyond, middle, low), np.where(beyond, high, middle)
+        low = np.where(beyond, middle, low)
+        high = np.where(beyond, high, middle)
     tail = np.exp(high)
     return np.where(np.isnan(t), np.nan, np.where(t < 0.0, 1.0 - tail, tail))
 

@@ -70,7 +70,8 @@ def tails(i: AnyArray, total: AnyArray | float, positive: AnyArray | float, n: A
     above_mode = inside >= np.floor((n + 1.0) * (positive + 1.0) / (total + 2.0))
     # the other three cells of the table: P(i + 1) / P(i) = only_positive only_listed / ((i + 1)
     # (neither + 1)), and for P(i - 1) / P(i) the two pairs are swapped
-    only_listed, only_positive = n - inside, positive - inside
+    only_listed = n - inside
+    only_positive = positive - inside
     neither = (total - positive) - n + inside
     series = series_sum(
         np.where(above_mode, only_positive, inside),
@@ -180,7 +181,8 @@ def _tails_from_series(
     ``above_mode``. Otherwise it is P(X < i) / P(X = i), and the tails are complements.
     """
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        strict, whole = log_pmf + np.log(series), log_pmf + np.log1p(series)
+        strict = log_pmf + np.log(series)
+        whole = log_pmf + np.log1p(series)
         half = log_pmf + np.log(0.5 + series)
         # rounding can move the probability of the other tail slightly above 1
         other = np.minimum([strict, whole, half], 0.0)

@@ -200,7 +200,8 @@ def margin_p(
             " are 0 or 1. Call .compute() first."
         )
     n, (shares, weights, room) = items.n_drawn, _centered_shares(items, pairs)
-    squares, cubes = (shares**2).sum(axis=1), (shares**3).sum(axis=1)
+    squares = (shares**2).sum(axis=1)
+    cubes = (shares**3).sum(axis=1)
     squares[np.sqrt(squares) <= room] = np.nan
     skewness, freedom = np.sqrt(n) * cubes / squares**1.5, n - 1.0
     variance = np.where(squares > 0.0, (shares**2 / (1.0 - weights)).sum(axis=1), np.nan)
@@ -370,7 +371,8 @@ def _counted_p(draws: Draws) -> _Found:
     """Test all pairs on correct/wrong items, with more power than random signs."""
     better, worse = better_counts(draws.items, draws.pairs)
     n_items = draws.items.n_items
-    p, other = paired_tails(better, worse, n_items), paired_tails(worse, better, n_items)
+    p = paired_tails(better, worse, n_items)
+    other = paired_tails(worse, better, n_items)
     return draws.spread.error, p, np.where(draws.gain < 0.0, other, p), False
 
 
@@ -676,7 +678,8 @@ def _swapped_rows(
     low, high = as_p_says(limits, gain, doubled, gain[:, np.newaxis] - gains, options)
     error = row_sd(gains)
     varies = error > 0.0  # no interval without variation among the items
-    low, high = np.where(varies, low, np.nan), np.where(varies, high, np.nan)
+    low = np.where(varies, low, np.nan)
+    high = np.where(varies, high, np.nan)
     return error, p, ordered, not every, low, high
 
 

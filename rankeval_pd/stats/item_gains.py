@@ -653,7 +653,8 @@ def skewed(items: AnyItems, pairs: IntArray, options: PairOptions) -> bool:
     against = _tails_against_the_rest if options.skewness else _tails_against_the_median
     found = against(draws, _PER_PAIR * np.log(len(pairs)))
     if few:
-        low, high = draws.parts.values.min(axis=1), draws.parts.values.max(axis=1)
+        low = draws.parts.values.min(axis=1)
+        high = draws.parts.values.max(axis=1)
         flat = (low == high) & ((low == low.min()) | (high == high.max()))
         found |= flat[pairs].any(axis=1)
     return bool((found & (draws.spread.error > 0.0)).any())

@@ -123,7 +123,8 @@ class Design(NamedTuple):
         worth = np.where(known, worth / wider**2, 1.0)
         low, high = clopper_pearson(np.where(known, share, 0.5) * worth, worth, self.level)
         least, most = possible_totals(sums)
-        low, high = np.where(known, low * size, least), np.where(known, high * size, most)
+        low = np.where(known, low * size, least)
+        high = np.where(known, high * size, most)
         return Total(share * size, low, high)
 
 
@@ -161,12 +162,14 @@ def _share_edge(
     middle: FloatArray, rest: FloatArray, near: FloatArray, far: FloatArray, sign: float
 ) -> FloatArray:
     """Return the r at which the lower (-1) or upper (+1) limit changes sign."""
-    low, high = np.zeros(middle.shape), np.ones(middle.shape)
+    low = np.zeros(middle.shape)
+    high = np.ones(middle.shape)
     for _ in range(_HALVINGS):
         r = 0.5 * (low + high)
         spread = np.hypot((1.0 - r) * (near - middle), r * (far - rest))
         positive = (1.0 - r) * middle - r * rest + sign * spread > 0.0
-        low, high = np.where(positive, r, low), np.where(positive, high, r)
+        low = np.where(positive, r, low)
+        high = np.where(positive, high, r)
     return 0.5 * (low + high)
 
 

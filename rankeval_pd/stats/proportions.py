@@ -129,7 +129,8 @@ def beta_logits(tp: FloatArray, fp: FloatArray, wanted: BetaTail) -> FloatArray:
     # start at the approximate quantile of Abramowitz and Stegun (1964), 26.5.22
     a, b = tp + wanted.shift[0], fp + wanted.shift[1]
     y = sign * float(-scipy.special.ndtri(wanted.tail))
-    u, v = 1.0 / np.maximum(2.0 * a - 1.0, 0.5), 1.0 / np.maximum(2.0 * b - 1.0, 0.5)
+    u = 1.0 / np.maximum(2.0 * a - 1.0, 0.5)
+    v = 1.0 / np.maximum(2.0 * b - 1.0, 0.5)
     h = 2.0 / (u + v)
     k = (y * y - 3.0) / 6.0
     w = y * np.sqrt(np.maximum(h + k, 0.0)) / h - (v - u) * (k + 5.0 / 6.0 - 2.0 / (3.0 * h))

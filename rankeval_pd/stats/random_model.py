@@ -178,7 +178,8 @@ def _critical_path(
         tail = np.where(rises, np.maximum(tail - at, 0.0) + at * up, tail + gain)
         with silent_division():
             above = at_next * ((n + 1.0 - c) / (c + 1.0)) * (up / stay)
-        below, at = np.where(rises, at_next, below), np.where(rises, above, at_next)
+        below = np.where(rises, at_next, below)
+        at = np.where(rises, above, at_next)
         c = c + rises
         n = n + 1.0
     return tuple(path.reshape(3, *c.shape[:-1], -1)[..., :count])

@@ -151,7 +151,9 @@ class Ranking:
 
     def row(self, row: tuple[int, ...]) -> Ranking:
         """Return the ranking of one measure in one batch without sorting; requires all ranks."""
-        score, gold, present = self.score[row], self.gold[row], self.present[row]
+        score = self.score[row]
+        gold = self.gold[row]
+        present = self.present[row]
         return replace(self, score=score, gold=gold, present=present, positions=self.order[row])
 
     def among(self, present: BoolArray) -> Ranking:
@@ -259,7 +261,8 @@ class Ranking:
             up_to = slice(1, asked.size + 1)
         start = self.blocks[0][..., at]
         end = np.minimum(self.blocks[1][..., at], here)
-        tp_start, tp_end = self.tp[..., at], self.tp[..., up_to]
+        tp_start = self.tp[..., at]
+        tp_end = self.tp[..., up_to]
         if not ((end - start == 1) | (index > here)).all():  # ties
             tp_start = np.take_along_axis(self.tp, np.minimum(start, width), axis=-1)
             tp_end = np.take_along_axis(self.tp, np.minimum(end, width), axis=-1)
@@ -368,7 +371,8 @@ class Blocks(NamedTuple):
         """Return the blocks for rankings that include all candidates."""
         total = ranking.here[..., np.newaxis]
         start, end = ranking.blocks
-        start, end = np.minimum(start, total), np.minimum(end, total)
+        start = np.minimum(start, total)
+        end = np.minimum(end, total)
         true = np.take_along_axis(ranking.gold, ranking.order, axis=-1)
         tp = sums_before(true)
         here = np.arange(1, true.shape[-1] + 1) <= total
@@ -782,7 +786,8 @@ def difference_spread(
     """
     total, positive = (x[..., np.newaxis] for x in size)
     listed = np.minimum(np.broadcast_to(n, only.shape), np.maximum(total, 1))
-    tp_a, tp_b = up_to_ranks(rank_a, gold), up_to_ranks(rank_b, gold)
+    tp_a = up_to_ranks(rank_a, gold)
+    tp_b = up_to_ranks(rank_b, gold)
     edge_a, edge_b = (edge_precision(tp, listed, total, positive) for tp in (tp_a, tp_b))
     share_a = np.take_along_axis(tp_a, listed, axis=-1) / listed
     share_b = np.take_along_axis(tp_b, listed, axis=-1) / listed

@@ -647,7 +647,8 @@ def walsh_average(ordered: FloatArray, which: int) -> float:
             low, below = middle, count
     else:
         raise unended("a Walsh average", _MOST_PARTS)
-    start, stop = _partners(ordered, low), _partners(ordered, high)
+    start = _partners(ordered, low)
+    stop = _partners(ordered, high)
     if reached - below > 4 * n:  # many equal means
         there = start < stop
         return float(((ordered[there] + ordered[start[there]]) / 2.0).min())

@@ -125,7 +125,8 @@ class Swaps:
         """
         slots, gold = self.slots, self.gold
         # (candidate): the bit moves the slot before a window to or from the first ranking, ±1
-        early, late = np.minimum(slots.a, slots.b), np.maximum(slots.a, slots.b)
+        early = np.minimum(slots.a, slots.b)
+        late = np.maximum(slots.a, slots.b)
         signs = np.where(slots.a < slots.b, -1, 1).astype(np.int32)  # in the first unless swapped
         sums = np.empty((2 * len(windows), stop - start), dtype=np.int64)
         rows, columns = [], []
@@ -136,7 +137,8 @@ class Swaps:
                 columns.append(result)
                 sums[row] = (signs[result] < 0).sum()
             sums[2 * number : 2 * number + 2] += np.array([[window.both], [window.both_true]])
-        at, column = np.concatenate(rows), np.concatenate(columns)
+        at = np.concatenate(rows)
+        column = np.concatenate(columns)
         needed = np.unique(column)
         # sparse (window and kind, candidate) times (candidate, draw), some candidates at a time
         matrix = scipy.sparse.csc_array(

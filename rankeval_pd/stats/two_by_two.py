@@ -146,7 +146,8 @@ def stratified_exact_test(x: IntArray, y: IntArray, m: IntArray, alternative: st
     result = tails_of_sum(count, laws, times.astype(np.int64))
     if alternative == "two-sided" and away == 0.0:
         return PValues(1.0, 1.0 - 0.5 * math.exp(result.pmf))
-    p_value, p_mid = factor * math.exp(result.ge), factor * math.exp(result.mid)
+    p_value = factor * math.exp(result.ge)
+    p_mid = factor * math.exp(result.mid)
     return PValues(min(1.0, p_value), min(1.0, p_mid))
 
 

@@ -108,7 +108,8 @@ def detectable_gain(
     """
     test = _PlannedTest(power, alpha, alternative)
     plans = _plans(gain_se, n_items, metric)
-    items, seeds = _planned(plans, "n_items", n_items), _planned(plans, "n_seeds", n_seeds)
+    items = _planned(plans, "n_items", n_items)
+    seeds = _planned(plans, "n_seeds", n_seeds)
     return _for_each_plan(plans, test.gain, n_items=items, n_seeds=seeds)
 
 
@@ -455,7 +456,8 @@ def compare_accuracies(
         gain  ci_low  ci_high   p_low  p_high
     0  0.024  0.0072   0.0443  0.0075  0.0075
     """
-    n, level = check_count("n_items", n_items), check_share("level", level)
+    n = check_count("n_items", n_items)
+    level = check_share("level", level)
     a = _possible_counts("correct_a", correct_a, n, decimals)
     b = _possible_counts("correct_b", correct_b, n, decimals)
     one, other = (x.ravel() for x in np.meshgrid(a, b, indexing="ij"))
@@ -471,9 +473,11 @@ def compare_accuracies(
                 " common. Check the counts."
             )
         one, other, least, most = (x[inside] for x in (one, other, least, most))
-        least, most = np.maximum(least, shared.min()), np.minimum(most, shared.max())
+        least = np.maximum(least, shared.min())
+        most = np.minimum(most, shared.max())
     only_a, only_b = (np.concatenate([x - least, x - most]) for x in (one, other))
-    up, down = stats.paired_tails(only_a, only_b, n), stats.paired_tails(only_b, only_a, n)
+    up = stats.paired_tails(only_a, only_b, n)
+    down = stats.paired_tails(only_b, only_a, n)
     p_values = stats.one_or_two_sided(up, down, alternative)
     tails = SIDES.get(alternative, 1.0)
     low, high = stats.paired_limits(only_a, only_b, n, 1.0 - 2.0 / tails * (1.0 - level))

@@ -583,7 +583,8 @@ def population_calibration(
                 f"{name}={getattr(chosen, name)!r}: test sets are drawn item by item from one"
                 f" population. Omit {name}, or select one domain."
             )
-    edges, level = _p_values("bins", bins), check_share("level", level)
+    edges = _p_values("bins", bins)
+    level = check_share("level", level)
     frame = below_door(data)
     scores, total = system_scores(frame, chosen)
     size = check_count("n_items", n_items, 2)
