@@ -563,7 +563,7 @@ def with_columns(frame: pd.DataFrame, columns: Keywords) -> pd.DataFrame:
         return frame.assign(**columns)
     result = frame.copy(deep=False)
     for name, values in columns.items():
-        result[(name, *[""] * (frame.columns.nlevels - 1))] = values
+        result[name, *[""] * (frame.columns.nlevels - 1)] = values
     return result
 
 

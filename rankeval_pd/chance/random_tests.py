@@ -396,8 +396,7 @@ def _numbers(name: str, values: Any, *, whole: bool = False) -> FloatArray:
         wrong |= (array < 0) | (array != np.floor(array))
     if wrong.any():
         raise ValueError(f"{name}={brief(values)}: pass {allowed}.")
-    numbers = array.astype(float)[()]  # a population of one number is a scalar's
-    return numbers
+    return array.astype(float)[()]  # a population of one number is a scalar's
 
 
 LOG_10 = math.log(10.0)
@@ -620,9 +619,9 @@ def _test_columns(
         for row in np.ndindex(tails.ge.shape[:-1]):
             here = lists.exists[row] & (n <= size.total[row])
             of_row = population_model(population, float(size.total[row]), float(size.positive[row]))
-            log_p = tails.ge[(*row, here)]
-            tp = lists.tp[(*row, here)].astype(float)
-            p_adjusted[(*row, here)] = simultaneous_p_values(
+            log_p = tails.ge[*row, here]
+            tp = lists.tp[*row, here].astype(float)
+            p_adjusted[*row, here] = simultaneous_p_values(
                 log_p, tp, n[here].astype(float), of_row, advance
             )
         columns["p_adjusted"] = p_adjusted

@@ -115,7 +115,7 @@ def heights(
             few.append((positive, total - positive))
         elif least and listed.any():
             of_row = _heights_of_one(ranking.row(row), rising, listed, curve)
-            limits[(slice(None), *row)] = of_row[:, back]
+            limits[slice(None), *row] = of_row[:, back]
     if few:
         positive, others = min(few, key=min)
         warn(

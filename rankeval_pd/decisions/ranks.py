@@ -169,9 +169,9 @@ def _possible_ranks(value: FloatArray, better: BoolArray) -> RankLimits:
     told_apart = better | np.swapaxes(better, -3, -2)
     names = np.full(value.shape, "", dtype=object)
     for *row, k in np.ndindex(*value.shape[:-2], value.shape[-1]):
-        order = np.argsort(-value[(*row, slice(None), k)], kind="stable")
-        apart = told_apart[(*row, slice(None), slice(None), k)]
-        names[(*row, order, k)] = letters(apart[np.ix_(order, order)])
+        order = np.argsort(-value[*row, slice(None), k], kind="stable")
+        apart = told_apart[*row, slice(None), slice(None), k]
+        names[*row, order, k] = letters(apart[np.ix_(order, order)])
     low = 1 + better.sum(axis=-2)
     high = value.shape[-2] - better.sum(axis=-3)
     return RankLimits(low, high, names)

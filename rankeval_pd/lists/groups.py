@@ -71,7 +71,7 @@ def in_rows(
         there = exists[row]
         if there.any():
             for name, values in compute(row, there).items():
-                columns[name][(*row, there)] = values
+                columns[name][*row, there] = values
     return columns
 
 
@@ -342,7 +342,7 @@ def of_rows(
             ranked.warn_of_few()
             rising, back = np.unique(n[there], return_inverse=True)
             for values, own in zip(columns.values(), compute(ranked, rising, row), strict=True):
-                values[(*row, there)] = own[back]
+                values[*row, there] = own[back]
     return columns
 
 

@@ -168,7 +168,7 @@ def _tests_of_pair(
     """Return the tests of one pair in one group: (n)."""
     how, candidates, group = task.how, task.candidates, row[0]
     sides = pairs[row[1]].tolist()
-    both = np.asarray(candidates.present[group, sides].all(axis=0))
+    both = candidates.present[group, sides].all(axis=0)
     a, b = (stats.ranking_alone(task.ranking, (group, side), both) for side in sides)
     pair = stats.TiedLists(a, b, task.sizes[there])
     families = {
@@ -214,7 +214,7 @@ def _tests_of_pair(
         columns |= {"error": error, "freedom": freedom}
         if not how.swapped:
             columns["p_value"] = stats.fisher_test(*table, "two-sided").p_value
-    cut = np.asarray((lists.tied[group, sides][:, there] > 0).any(axis=0))
+    cut = (lists.tied[group, sides][:, there] > 0).any(axis=0)
     tied = None
     if cut.any():
         tied = pair.ends()

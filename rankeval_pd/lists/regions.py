@@ -409,7 +409,7 @@ def _p_over_orders(
             advance(1)
         if sizes.size:
             quantiles = np.quantile(listed, [0.0, 0.5, 1.0], axis=0)
-            p_values[(slice(None), *row, lists.exists[row])] = quantiles
+            p_values[slice(None), *row, lists.exists[row]] = quantiles
     return {
         "p_min": p_values[0],
         "p_median": p_values[1],

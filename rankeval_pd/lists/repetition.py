@@ -254,7 +254,7 @@ class Samples(NamedTuple):
         """
         others = (tp.sum(axis=0) - tp) / np.maximum(n.sum(axis=0) - n, 1)
         low, high = stats.INTERVALS[self.ci](tp.astype(float), n.astype(float), self.level)
-        return low, high, np.asarray((low <= others) & (others <= high))
+        return low, high, (low <= others) & (others <= high)
 
     def table(self, rows: Rows, keys: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
         """Return the rows as a table."""

@@ -346,8 +346,7 @@ def _possible_share(rows: pd.DataFrame, positive: float, first: int) -> pd.Serie
     possible = rows["critical"] <= np.minimum(rows["n"], positive) + 1e-6
     if "attainable" in rows:  # without curves, no other line shows the number of true positives
         possible &= rows["attainable"].astype(bool)
-    share = (rows["critical"] / rows["n"]).where(possible)
-    return share
+    return (rows["critical"] / rows["n"]).where(possible)
 
 
 _LAWS = ["discrete", "interpolated", "parametric"]

@@ -202,7 +202,7 @@ def cluster_spread(
             if drift is not None:
                 own = float(np.broadcast_to(drift, shape)[row])
             result = _cluster_variance(placement[row][here], true, number, own, alone)
-            variance[row], freedom[row], effective[(slice(None), *row)], n_groups[row] = result
+            variance[row], freedom[row], effective[slice(None), *row], n_groups[row] = result
             clusters = min(clusters, int(number.max()) + 1)
             moved[row] = _MOVED * positives_variance(np.bincount(number), np.bincount(number, true))
     # if all ranks are correct or tied, the variance is 0; count each cluster as one candidate
@@ -648,8 +648,7 @@ def ap_limits(
 def _moved(share: FloatArray, reach: FloatArray) -> FloatArray:
     """Return a share moved by this much, on the logit scale by the delta method."""
     odds = np.log(share) - np.log1p(-share) + reach / (share * (1.0 - share))
-    moved = 1.0 / (1.0 + np.exp(-odds))
-    return moved
+    return 1.0 / (1.0 + np.exp(-odds))
 
 
 def _with_ends(

@@ -331,7 +331,7 @@ def _law(parts: list[Part], mean: float, variance: float, most: int) -> tuple[in
         shift -= times * middle
     transform = np.exp(size + 1j * (phase + turn[shift % length * waves % length]))
     law = fft.irfft(transform, length)[: stop - start + 1]
-    return start, np.asarray(np.maximum(law, 0.0))
+    return start, np.maximum(law, 0.0)
 
 
 # ---- Random signs

@@ -328,7 +328,7 @@ def whole_spread(
     spread = ClusterSpread(
         squares, np.maximum(freedom, 0.0), n_groups.astype(np.int64), squares, totals.size
     )
-    return WholeSpread(spread, np.asarray(second / np.maximum(whole, 1.0)))
+    return WholeSpread(spread, second / np.maximum(whole, 1.0))
 
 
 def _jackknifed(total: FloatArray, size: FloatArray, whole: FloatArray, power: float) -> FloatArray:

@@ -255,7 +255,7 @@ def deviance(x: FloatArray, mean: FloatArray, difference: FloatArray | None = No
     series = np.zeros_like(v)
     for odd in range(21, 2, -2):
         series = (series + 1.0 / odd) * v2
-    near = np.asarray(gap * v + 2.0 * x * v * series)
+    near = gap * v + 2.0 * x * v * series
     far = np.abs(v) >= 0.1
     if far.any():
         xf, mf = x[far], mean[far]
@@ -338,10 +338,9 @@ def log_choose(n: int, k: AnyArray) -> FloatArray:
 
 def log_pmf(i: FloatArray, n: FloatArray, z: FloatArray) -> FloatArray:
     """Return log P(X = i) for X ~ Binomial(n, z), with an integer i from 0 to n."""
-    rest = (stirling_remainder(n) - stirling_remainder(i) - stirling_remainder(n - i)) - (
+    return (stirling_remainder(n) - stirling_remainder(i) - stirling_remainder(n - i)) - (
         deviance(i, n * z) + deviance(n - i, n * (1.0 - z))
     )
-    return rest
 
 
 def tails_of_binomial(i: AnyArray, n: AnyArray, z: AnyArray | float) -> Tails:

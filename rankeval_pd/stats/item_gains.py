@@ -145,7 +145,7 @@ class RatioGains(ParametricGains):
         self.size = np.where((variance > 1e-12 * self._below) & (size > 0.0), size, items)
         # : (system,): number of guesses, or effective number of answers in the denominator
         self.answers: FloatArray = np.nan_to_num(np.min(answers, axis=0))
-        self.few = np.asarray(self.answers[self._pairs].min(axis=1) < LEAST_ANSWERS)
+        self.few = self.answers[self._pairs].min(axis=1) < LEAST_ANSWERS
         #: whether all numerators are between 0 and their denominators
         self.bounded = not outside.any() and bool((totals[:, form.wholes] >= 0.0).all())
         self._simple = several == 0.0
@@ -504,7 +504,7 @@ class Draws:
             found = found._replace(
                 systems=found.systems + added, pairs=found.pairs + pairs, raw=raw
             )
-        room = np.asarray(level.room[self.pairs].max(axis=1))
+        room = level.room[self.pairs].max(axis=1)
         error = np.sqrt(found.pairs)
         error = np.where(error > room, level.unit * error, 0.0)
         lean = leans(found.pairs, found.cubes, level, self.pairs)

@@ -71,8 +71,7 @@ class TieBlock(NamedTuple):
         inside = n - self.above
         share = self.tp / np.maximum(self.size, 1)
         left = (self.size - inside) / np.maximum(self.size - 1, 1)
-        sd = np.sqrt(np.maximum(inside * share * (1.0 - share) * left, 0.0))
-        return sd
+        return np.sqrt(np.maximum(inside * share * (1.0 - share) * left, 0.0))
 
 
 class Whole(NamedTuple):
@@ -305,8 +304,7 @@ class Ranking:
         edges = np.take_along_axis(self.score, self.order[..., rank - 1], axis=-1)
         last = edges[..., : n.size]
         after = edges[..., n.size :]
-        cut = equal_scores(last, after) & (n < self.size.total[..., np.newaxis])
-        return cut
+        return equal_scores(last, after) & (n < self.size.total[..., np.newaxis])
 
     def accepted(self, threshold: FloatArray) -> Accepted:
         """Count candidates and true positives with scores at or above thresholds, on the last axis.
@@ -322,7 +320,7 @@ class Ranking:
             reached = np.searchsorted(rising, self.score[row][usable[row]], side="right")
             for column, kind in enumerate((reached, reached[self.gold[row][usable[row]]])):
                 exactly = np.bincount(kind, minlength=rising.size + 1)  # by thresholds reached
-                counts[(column, *row)] = np.cumsum(exactly[::-1])[::-1][1:][back]
+                counts[column, *row] = np.cumsum(exactly[::-1])[::-1][1:][back]
         return Accepted(counts[0], counts[1])
 
 
@@ -423,7 +421,7 @@ def nbest_regions(rank_a: IntArray, rank_b: IntArray, gold: BoolArray, n: IntArr
         ranks = later, later[true], rank_a[row][true], rank_b[row][true]
         for column, rank in enumerate(ranks):
             cumulated = np.cumsum(np.bincount(rank, minlength=width + 1))
-            counts[(column, *row)] = cumulated[index]
+            counts[column, *row] = cumulated[index]
     overlap, tp_overlap, tp_a, tp_b = counts
     return Regions(overlap, tp_overlap, tp_a, tp_b)
 
