@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, Unpack, cast
@@ -41,14 +41,14 @@ from rankeval_pd.stats.random_model import (
     parametric_bound,
     simultaneous_p_values,
 )
-from rankeval_pd.tables import Columns, Options
+from rankeval_pd.tables import Columns, Keywords, Options
 
 # ---- Determine the pool of candidates from which random lists are drawn
 
 Pool = Literal["retrieved", "all"] | int
 
 
-def chosen_pool(pool: Any, roles: Mapping[str, Any], population: str = "finite") -> Pool:
+def chosen_pool(pool: Any, roles: Keywords, population: str = "finite") -> Pool:
     """Return the pool, which is "retrieved" by default if rankings are incomplete."""
     ends = Roles.of(roles).ends
     if pool is None:

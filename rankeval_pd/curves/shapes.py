@@ -39,6 +39,7 @@ from rankeval_pd.stats import (
     Finite,
     FloatArray,
     IntArray,
+    Limits,
     Ranking,
     bands,
     clopper_pearson,
@@ -46,6 +47,7 @@ from rankeval_pd.stats import (
     random_model,
     silent_division,
 )
+from rankeval_pd.tables import Options
 
 # -------------------------------------------- Pointwise intervals and simultaneous bands for curves
 
@@ -99,9 +101,7 @@ class Curve(NamedTuple):
     seed: int = 0
 
 
-def heights(
-    ranking: Ranking, n: IntArray, exists: BoolArray, curve: Curve
-) -> tuple[FloatArray, FloatArray]:
+def heights(ranking: Ranking, n: IntArray, exists: BoolArray, curve: Curve) -> Limits:
     """Return the limits for the height of a curve (..., n); NaN if undefined."""
     limits = np.full((2, *exists.shape), np.nan)
     rising, back = np.unique(n, return_inverse=True)
@@ -248,7 +248,7 @@ def _curve(
     curve = Curve(space, ties)
     together = None
     kernel: Callable[..., Columns] = _curve_columns
-    noted: dict[str, Any] = {"space": space, "ties": ties}
+    noted: Options = {"space": space, "ties": ties}
     if average is not None:
         kernel = _counted_columns
         together = partial(average_curves, average=average, rates=SPACES[space], level=level)

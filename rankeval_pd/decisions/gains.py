@@ -13,10 +13,18 @@ import numpy as np
 from rankeval_pd import stats
 from rankeval_pd.decisions.families import adjusted_p, family_levels
 from rankeval_pd.decisions.ranks import rank_limits
-from rankeval_pd.stats import AnyItems, FloatArray, IntArray, Items, PairOptions, Step, quiet
+from rankeval_pd.stats import (
+    AnyItems,
+    FloatArray,
+    IntArray,
+    Items,
+    Limits,
+    PairOptions,
+    Step,
+    quiet,
+)
 from rankeval_pd.stats.bootstrap import with_resamples
 from rankeval_pd.stats.gains import (
-    Limits,
     PairTests,
     Tested,
     bootstrap_tests,

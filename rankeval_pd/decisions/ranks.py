@@ -21,6 +21,7 @@ from rankeval_pd import stats
 from rankeval_pd.decisions.families import adjusted_p, family_levels
 from rankeval_pd.decisions.verdicts import Decision
 from rankeval_pd.stats import AnyArray, BoolArray, FloatArray, IntArray, letters, rejects
+from rankeval_pd.tables import Columns
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +111,7 @@ def rank_columns(
     how: RankOptions,
     baseline: int | None = None,
     stands: IntArray | None = None,
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return the possible ranks, and each measure's difference from a reference.
 
     The ranks are derived from all pairwise tests. With a baseline, each measure is compared with

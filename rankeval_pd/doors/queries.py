@@ -6,10 +6,10 @@ A frame has one row per query and document. The kernels in
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -46,6 +46,7 @@ from rankeval_pd.roles import (
 )
 from rankeval_pd.stats import FloatArray, IntArray, ranking
 from rankeval_pd.stats.queries import TieRanks
+from rankeval_pd.tables import Keywords, Options
 
 _ROLE_DOCS = {
     "gold": "The grades, which are whole numbers or booleans. The default is a column named grade"
@@ -88,7 +89,7 @@ class QueryOptions:
     graded: bool = False  #: whether the user passed min_grade
 
     @classmethod
-    def of(cls, keywords: Mapping[str, Any]) -> QueryOptions:
+    def of(cls, keywords: Keywords) -> QueryOptions:
         """Check the roles without data, and fill in defaults."""
         known = [field.name for field in fields(cls) if field.name != "graded"]
         for name in keywords.keys() - {*known}:
@@ -152,7 +153,7 @@ def read_queries(frame: pd.DataFrame, options: QueryOptions) -> Queries:
     """Convert a DataFrame with one row per query and document to arrays."""
     refuse_dim(options.dim, "candidate")
     roles = options.common
-    defaults: dict[str, Any] = {"by": "query", "key": "document"}
+    defaults: Options = {"by": "query", "key": "document"}
     for role, name in defaults.items():
         if getattr(roles, role) is None and (name in frame.columns or name in frame.index.names):
             roles = replace(roles, **{role: name})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Unpack
@@ -47,7 +47,8 @@ from rankeval_pd.roles import (
     Roles,
     TargetOfPair,
 )
-from rankeval_pd.stats import AnyArray, BoolArray, FloatArray, IntArray, QueryMean
+from rankeval_pd.stats import BoolArray, FloatArray, IntArray, QueryMean
+from rankeval_pd.tables import Columns, Keywords, Options
 
 # ---- Check whether the conclusion is the same with each annotator's votes
 
@@ -56,9 +57,7 @@ _MOST_VOTES = 2_000_000  # the largest product of annotators and candidates
 _VALUES = ("value", "difference", "precision_a", "lift_a", "recall_a")  # the first value column
 
 
-def with_verdicts(
-    table: Data, data: Data, roles: Mapping[str, Any], ask: Callable[[dict[str, Any]], Data]
-) -> Data:
+def with_verdicts(table: Data, data: Data, roles: Keywords, ask: Callable[[Options], Data]) -> Data:
     """Add attrs that show which annotators' votes change the conclusion.
 
     ``ask`` recomputes the table with different roles. ``attrs["annotators"]`` lists the annotators,
@@ -101,7 +100,7 @@ _COUNTS = ("overlap", "n_only_a", "n_only_b", "tp_only_a", "tp_only_b")
 
 
 def _compare_joined(
-    data: Data, sizes: Sizes, how: Comparison, average: str | None, roles: Mapping[str, Any]
+    data: Data, sizes: Sizes, how: Comparison, average: str | None, roles: Keywords
 ) -> Data:
     """Compare pairs of measures with a combined test or with averages over groups."""
     means = how.ties == "expected"
@@ -144,7 +143,7 @@ def _rows_of_groups(candidates: Candidates, n: IntArray | None, *, how: Comparis
 _ORDERS = ("gap", "variance", "only", "positive")
 
 
-def _counts_of_lists(lists: PairRanks, n: IntArray, *, means: bool) -> dict[str, AnyArray]:
+def _counts_of_lists(lists: PairRanks, n: IntArray, *, means: bool) -> Columns:
     """Return the counts for each pair, and their distribution over orders of equal scores."""
     r, cut = lists.regions(n), lists.cuts_tie(n)
     tp_only_a, only, tp_only_b, _ = r.table(n)
@@ -497,7 +496,7 @@ def compare(
     if clustered:
         extra += ("n_groups",)
     paired = doors.only_pair(data, a, b, roles)
-    ask: Callable[[dict[str, Any]], Data] = partial(
+    ask: Callable[[Options], Data] = partial(
         doors.tabulate,
         data,
         question=partial(_rows_of_lists, how=how),
@@ -580,8 +579,8 @@ def _columns_of_pairs(how: Comparison, p_values: tuple[str, ...], *extra: str) -
 
 
 def _region_columns(
-    lists: PairRanks, n: IntArray, *, how: Comparison, drawing: Mapping[str, Any]
-) -> dict[str, AnyArray]:
+    lists: PairRanks, n: IntArray, *, how: Comparison, drawing: Keywords
+) -> Columns:
     """Return the columns (group, pair, n) for the two lists of each pair, but not exact tests."""
     r = stats.nbest_regions(lists.a.ranks, lists.b.ranks, lists.a.gold, n)
     only = n - r.overlap
@@ -646,8 +645,8 @@ def _swaps_of_pair(
     there: BoolArray,
     *,
     how: Comparison,
-    drawing: Mapping[str, Any],
-) -> dict[str, Any]:
+    drawing: Keywords,
+) -> Options:
     """Return swap p-values for each n and for all n, swap counts, and band margins.
 
     ``p_tie_low`` and ``p_tie_high`` are the p-values for the two extreme tie orders.
@@ -658,7 +657,7 @@ def _swaps_of_pair(
     if (cut[row] & there).any():
         ends = regions.of_pair(lists, row, sizes).ends().statistics()
     each = how.adjust_over == "n"
-    own: dict[str, Any] = {"alpha": how.alpha, "seed": how.seed, "each": each, "ends": ends}
+    own: Options = {"alpha": how.alpha, "seed": how.seed, "each": each, "ends": ends}
     found = stats.decided_swap_tests(*pair[:3], sizes, how.alternative, pair.keys, **own, **drawing)
     p_swaps, of_ends = found.together, found.ends[1]
     if each:

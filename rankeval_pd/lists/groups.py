@@ -15,6 +15,7 @@ from rankeval_pd.stats import (
     BoolArray,
     FloatArray,
     IntArray,
+    Limits,
     ListTotals,
     Ranking,
     Whole,
@@ -153,9 +154,7 @@ def list_weights(
     return [*columns, spread.n_groups]
 
 
-def band(
-    ranked: ListMembers, n: IntArray, level: float, **drawing: Any
-) -> tuple[FloatArray, FloatArray]:
+def band(ranked: ListMembers, n: IntArray, level: float, **drawing: Any) -> Limits:
     """Return the limits of a band around one precision curve, for sorted ``n``."""
     totals, result, precision = list_spread(ranked, n, "nbest")
     warn_of_few(result.clusters)

@@ -32,8 +32,9 @@ from rankeval_pd.roles import (
     RankingRoles,
     Roles,
 )
-from rankeval_pd.stats import AnyArray, BoolArray, FloatArray, IntArray, NBest, ranks, swaps
+from rankeval_pd.stats import BoolArray, FloatArray, IntArray, NBest, ranks, swaps
 from rankeval_pd.stats import areas as early
+from rankeval_pd.tables import Columns, Keywords, Options
 
 # ---- Define criteria for ranking measures, with tests and columns
 
@@ -109,14 +110,14 @@ class RankingTask:
     stands: IntArray | None  #: (pair): see :func:`standing_pairs`
     families: Mapping[str, int]  #: number of tests in each family, by column ending
     levels: Mapping[str, float]  #: of simultaneous and individual intervals, by column ending
-    drawing: Mapping[str, Any]  #: n_resamples, most and seed for each pair
+    drawing: Keywords  #: n_resamples, most and seed for each pair
     advance: Callable[[int], object]
 
 
 # ---- n-best lists
 
 
-def list_columns(task: RankingTask, lists: NBest) -> dict[str, AnyArray]:
+def list_columns(task: RankingTask, lists: NBest) -> Columns:
     """Return precision, its intervals and tests against chance: (group, measure, n)."""
     ranking = task.ranking
     clusters = task.candidates.clusters
@@ -164,7 +165,7 @@ def list_tests(task: RankingTask, lists: NBest) -> dict[str, FloatArray]:
 
 def _tests_of_pair(
     task: RankingTask, lists: NBest, pairs: IntArray, row: tuple[int, ...], there: BoolArray
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return the tests of one pair in one group: (n)."""
     how, candidates, group = task.how, task.candidates, row[0]
     sides = pairs[row[1]].tolist()
@@ -254,7 +255,7 @@ _END_COLUMNS = (
 
 def _end_columns(
     ends: stats.Ends, n: IntArray, cut: BoolArray, alone: FloatArray, together: FloatArray
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return the tests of one pair at both ends over tie orders, NaN where no tie is split.
 
     ``alone`` and ``together`` are p-values at both ends, (end, n): for each n, and simultaneous
@@ -268,7 +269,7 @@ def _end_columns(
 # ---- Areas
 
 
-def area_tests(task: RankingTask) -> tuple[dict[str, AnyArray], dict[str, FloatArray]]:
+def area_tests(task: RankingTask) -> tuple[Columns, dict[str, FloatArray]]:
     """Return the columns of areas, (group, measure, 1), and the tests of all pairs.
 
     The tests use each candidate's influence on the area.
@@ -276,7 +277,7 @@ def area_tests(task: RankingTask) -> tuple[dict[str, AnyArray], dict[str, FloatA
     how, ranking, candidates = task.how, task.ranking, task.candidates
     clusters = candidates.clusters
     placed = early.placements(ranking)
-    columns: dict[str, AnyArray] = {}
+    columns: Columns = {}
     if how.kind == "roc":
         value, influence, drift = placed.value, placed.influence, None
         by = spread_of(placed, clusters, alone=True)
@@ -425,9 +426,7 @@ def measure_ranks(
     return ranked(data, how, RANKED, roles)
 
 
-def ranked(
-    data: Data, how: RankOptions, columns: tuple[str, ...], roles: Mapping[str, Any]
-) -> Data:
+def ranked(data: Data, how: RankOptions, columns: tuple[str, ...], roles: Keywords) -> Data:
     """Return the requested columns, with the best measure of each group and n first."""
     names = ["measure", "n"]
     names += [name for name in columns if how.adjust is not None or name != "p_adjusted"]
@@ -484,7 +483,7 @@ def _rows_of_ranks(
 def _rank_table(
     data: Data,
     how: RankOptions,
-    roles: Mapping[str, Any],
+    roles: Keywords,
     columns: Sequence[str],
 ) -> Data:
     """Return the table for all groups, without n for areas."""
@@ -510,7 +509,7 @@ def _rank_table(
 
 def _all_pair_tests(
     candidates: Candidates, n: IntArray | None, how: RankOptions, chosen: Roles
-) -> tuple[RankingTask, dict[str, AnyArray], dict[str, FloatArray], dict[str, Any]]:
+) -> tuple[RankingTask, Columns, dict[str, FloatArray], Options]:
     """Return the values of the measures, all pairwise tests, and how they were made."""
     over_n = how.kind is None
     measures = list(candidates.measures)
@@ -544,7 +543,7 @@ def _all_pair_tests(
         families[stats.BASELINE] = doors.count_distinct(with_baseline.tolist(), of_baseline)
     if not how.each:
         together *= sizes.size
-    facts: dict[str, Any] = {}
+    facts: Options = {}
     if how.swapped:
         facts = {"n_resamples": draws, **chosen.noted_seed}
     if how.adjust is not None:

@@ -25,11 +25,13 @@ from rankeval_pd.stats import (
     BoolArray,
     FloatArray,
     IntArray,
+    Limits,
     Ranking,
     Size,
     bands,
     silent_division,
 )
+from rankeval_pd.tables import Columns, Keywords, Options
 
 # ---- Precision of n-best lists with intervals (Evert 2004, sections 2 and 3.2)
 
@@ -183,7 +185,7 @@ def averaged_lists(
     sizes: doors.Sizes,
     kind: IntervalKind,
     average: str,
-    roles: Mapping[str, Any],
+    roles: Keywords,
     method: Any,
 ) -> Data:
     """Return the averages of n-best lists over groups, with limits of the method's quantity."""
@@ -209,7 +211,7 @@ def _nbest_columns(
     kind: IntervalKind,
     ties: str,
     pooled: bool,
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return the columns (group, measure, n) of the n-best lists."""
     lists = ranking.nbest(n, ties)
     size = ranking.size
@@ -231,12 +233,12 @@ def limits_of_lists(
     ties: str,
     kind: IntervalKind,
     levels: Mapping[str, float],
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return the limits (group, measure, n) for precision at levels by column ending.
 
     With clusters, ``n_groups`` counts the groups in each list.
     """
-    columns: dict[str, AnyArray] = {}
+    columns: Columns = {}
     sizes = np.broadcast_to(n, lists.tp.shape)
     exists = lists.exists
     distinct: list[Any] = [*dict.fromkeys(levels.values())]
@@ -269,7 +271,7 @@ def limits_of_lists(
 
 def columns_of_lists(
     lists: stats.NBest, n: IntArray, size: Size, drawn_from: Size, sign: FloatArray, ties: str
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return the columns (group, measure, n) of n-best lists without intervals."""
     columns = {
         "threshold": lists.threshold * sign[:, np.newaxis] + 0.0,
@@ -339,7 +341,7 @@ class IntervalKind(NamedTuple):
             ci, errors.check_share("level", level), errors.check_at_least_one("phi", phi), target
         )
 
-    def limits(self, tp: AnyArray, n: AnyArray) -> tuple[FloatArray, FloatArray]:
+    def limits(self, tp: AnyArray, n: AnyArray) -> Limits:
         """Return limits for precision. Overdispersion reduces the effective list size."""
         return INTERVALS[self.ci](tp / self.phi, n / self.phi, self.level)
 
@@ -531,8 +533,8 @@ def precision_band(
 
 
 def checked_band(
-    n: Any, level: float, n_resamples: int, roles: Mapping[str, Any]
-) -> tuple[doors.Sizes, Roles, dict[str, Any]]:
+    n: Any, level: float, n_resamples: int, roles: Keywords
+) -> tuple[doors.Sizes, Roles, Options]:
     """Return the list sizes, roles and draws of a band, and reject too few draws for the level."""
     level = errors.check_share("level", level)
     draws = errors.check_draws("n_resamples", n_resamples)
@@ -566,7 +568,7 @@ def _band_columns(
     of: str,
     ties: str,
     **drawing: Any,
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return precision or recall, and its band: (group, measure, n)."""
     lists = ranking.nbest(n, ties)
     if n is None:
@@ -654,7 +656,7 @@ def _recall_limits(
     *,
     level: float,
     **drawing: Any,
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return the band of recall for one ranking."""
     ranked, keys = labels_by_rank(ranking, candidates, row)
     rising, back = np.unique(n[there], return_inverse=True)
@@ -760,7 +762,7 @@ def _rows_of_differences(
         return doors.pair_rows(candidates, pairs, kernel, few, ties=ties), facts
 
 
-def _difference_columns(lists: doors.PairRanks, n: IntArray, **drawing: Any) -> dict[str, AnyArray]:
+def _difference_columns(lists: doors.PairRanks, n: IntArray, **drawing: Any) -> Columns:
     """Return the difference of precision and its band: (group, pair, n)."""
     compute = partial(_difference_of_pair, lists, n, **drawing)
     columns = in_rows(lists.exists, ("difference", "margin"), compute)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Unpack
 
@@ -18,7 +18,6 @@ from rankeval_pd.options import Capabilities, can, with_roles
 from rankeval_pd.roles import ListSizes, ProportionInterval, RankingRoles, Roles, Target
 from rankeval_pd.stats import (
     NEARLY,
-    AnyArray,
     IntArray,
     Ranking,
     allow_for_positives,
@@ -26,6 +25,7 @@ from rankeval_pd.stats import (
     edge_precision,
     silent_division,
 )
+from rankeval_pd.tables import Columns, Keywords
 
 
 @Capabilities(
@@ -118,7 +118,7 @@ def recall_of_lists(
     sizes: doors.Sizes,
     kind: IntervalKind,
     columns: tuple[str, ...],
-    roles: Mapping[str, Any],
+    roles: Keywords,
     *,
     of_lift: bool = False,
 ) -> Data:
@@ -143,7 +143,7 @@ def _recall_columns(
     kind: IntervalKind,
     ties: str,
     of_lift: bool,
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return the columns (group, measure, n) of the lists, with limits for recall or lift."""
     lists = ranking.nbest(n, ties)
     if n is None:

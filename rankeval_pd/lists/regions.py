@@ -34,6 +34,7 @@ from rankeval_pd.stats import (
     ranking,
     ties,
 )
+from rankeval_pd.tables import Columns, Options
 
 # ---- Find and test difference regions (Evert 2004, section 3.3)
 
@@ -161,9 +162,9 @@ class Comparison(decisions.Decision):
             options["n_resamples"] = errors.check_draws("n_resamples", options["n_resamples"])
         return cls(**options)
 
-    def noted(self) -> dict[str, Any]:
+    def noted(self) -> Options:
         """Return attrs that describe the comparison for readers and plots."""
-        noted: dict[str, Any] = dict(zip(_NOTED, attrgetter(*_NOTED)(self), strict=True))
+        noted: Options = dict(zip(_NOTED, attrgetter(*_NOTED)(self), strict=True))
         if self.of != "precision":
             noted["of"] = self.of
         if not self.swapped:
@@ -178,7 +179,7 @@ class Comparison(decisions.Decision):
 
     def family(
         self, candidates: Candidates, pairs: Sequence[Pair], lists: IntArray | None
-    ) -> tuple[int, dict[str, Any]]:
+    ) -> tuple[int, Options]:
         """Return the number of tests at each n, and the attribute that describes the family."""
         if self.adjust is None:
             return len(pairs), {}
@@ -237,7 +238,7 @@ def check_means(data: Any, *, swapped: bool = False) -> None:
         )
 
 
-def mean_columns(lists: PairRanks, n: IntArray, alternative: str) -> dict[str, AnyArray]:
+def mean_columns(lists: PairRanks, n: IntArray, alternative: str) -> Columns:
     """Return the columns for a comparison of means over all tie orders."""
     names = [*REGION_COLUMNS[:3], *REGION_COLUMNS[5:], "size_a", "size_b", "error", "freedom"]
     names += ["edge_a", "edge_b"]
@@ -253,7 +254,7 @@ def _means_of_pair(
     there: BoolArray,
     *,
     alternative: str,
-) -> dict[str, Any]:
+) -> Options:
     """Return the columns of one pair."""
     sizes = n[there]
     pair = of_pair(lists, row, sizes)
@@ -383,7 +384,7 @@ def _rows_of_orders(
 
 def _p_over_orders(
     lists: PairRanks, n: IntArray, *, n_keys: int, seed: int, advance: Callable[[int], object]
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return the range of p-values over orders of equal scores: (group, pair, n)."""
     shape = lists.exists.shape
     p_values = np.full((3, *shape), np.nan)

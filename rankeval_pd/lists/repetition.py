@@ -17,6 +17,7 @@ from rankeval_pd.errors import check_count, check_numbers, listed
 from rankeval_pd.options import Capabilities, with_options, with_roles_but
 from rankeval_pd.roles import Alternative, ProportionInterval, RankingRoles, Roles, as_names
 from rankeval_pd.stats import FloatArray, IntArray, proportions
+from rankeval_pd.tables import Keywords
 
 # ---- Study precision in repeated samples (Evert 2004, section 4)
 
@@ -204,7 +205,7 @@ class Samples(NamedTuple):
 
     @classmethod
     def of(
-        cls, data: Data, threshold: Any, n: Any, ci: str, level: float, roles: Mapping[str, Any]
+        cls, data: Data, threshold: Any, n: Any, ci: str, level: float, roles: Keywords
     ) -> Samples:
         """Check the options, and count the candidates that each measure accepts per sample."""
         chosen = Roles.of(roles)

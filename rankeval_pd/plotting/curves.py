@@ -18,6 +18,7 @@ from rankeval_pd.curves import shapes
 from rankeval_pd.curves.areas import area as area_of
 from rankeval_pd.curves.shapes import isolines as isolines_of
 from rankeval_pd.curves.shapes import random_band
+from rankeval_pd.errors import AnyFunction
 from rankeval_pd.options import as_written, one_reading
 from rankeval_pd.plotting import panels
 from rankeval_pd.plotting.canvas import (
@@ -318,7 +319,7 @@ def _draw_crossovers(
 
 # ---- Plots of curves over all cutoffs, from data or a table
 
-_CURVES: dict[str, Callable[..., Any]] = {space: getattr(shapes, space) for space in shapes.SPACES}
+_CURVES: dict[str, AnyFunction] = {space: getattr(shapes, space) for space in shapes.SPACES}
 _AREAS: Mapping[str, AreaKind] = {"roc": "roc", "precision_recall": "ap"}
 _BESIDE = """    bands : float or sequence of float, optional
         Levels p at which to draw the bounds for random rankings; see

@@ -41,6 +41,7 @@ from rankeval_pd.stats.queries import (
     retrieve,
 )
 from rankeval_pd.systems.tests import adjustment_of, mean_test, system_ranks
+from rankeval_pd.tables import Columns, Keywords, Options
 
 # ---- Parse metric names from ir_measures, trec_eval and recommender systems
 
@@ -128,7 +129,7 @@ def _with_options(request: MetricRequest, options: str, text: str) -> MetricRequ
     return request
 
 
-def _parsed_option(request: MetricRequest, option: str, value: str) -> dict[str, Any]:
+def _parsed_option(request: MetricRequest, option: str, value: str) -> Options:
     """Return what an option sets; raise a ValueError for invalid values."""
     if option == "dcg" and value in ("log2", "exp-log2"):
         return {"exponential": value == "exp-log2"}
@@ -331,7 +332,7 @@ def frame_values(
     reversed_in = []
     gain = np.nan_to_num(np.maximum(grade, 0.0))
     # rank the documents of every query, with equal scores in a given order
-    options: dict[str, Any] = {"n_queries": n_queries, "single": chosen.ties == "trec"}
+    options: Options = {"n_queries": n_queries, "single": chosen.ties == "trec"}
     ranked = partial(retrieve, queries.query, grade, **options)
     for place, score in enumerate(queries.scores()):
         retrieved = ranked(score=score, tie_ranks=queries.tie_ranks)
@@ -617,7 +618,7 @@ def _warn_of_facts(table: pd.DataFrame) -> None:
 
 
 def _of_metrics(
-    table: pd.DataFrame, baseline: Hashable, test: MeanTest, options: Mapping[str, Any]
+    table: pd.DataFrame, baseline: Hashable, test: MeanTest, options: Keywords
 ) -> pd.DataFrame:
     """Convert the wide form to one row per metric and measure."""
     metrics, measures = (table.columns.unique(level=k).tolist() for k in (0, 1))
@@ -665,7 +666,7 @@ def _of_metrics(
 
 def _of_query_systems(
     table: pd.DataFrame, role: str, keys: pd.MultiIndex, names: Mapping[str, str]
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return columns by metric and name; missing rows are NaN."""
     rows = table.set_index(pd.MultiIndex.from_arrays([table[METRIC], table[role]])).reindex(keys)
     return {name: rows[own].to_numpy() for name, own in names.items() if own in rows}

@@ -14,6 +14,7 @@ from rankeval_pd.stats import items as resamples
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray, silent_division
 from rankeval_pd.stats.distributions import merged_by_size
 from rankeval_pd.stats.items import ADJUSTMENTS, Items, PairOptions, Score, exact_total
+from rankeval_pd.stats.proportions import Limits
 
 # -------------------------------------------------------------------------------------------------
 # Exact distributions of lattice sums, for resampled items or random signs.
@@ -618,7 +619,7 @@ def limits(
     every: bool,
     level: float,
     room: FloatArray,
-) -> tuple[FloatArray, FloatArray]:
+) -> Limits:
     """Return the range of scores not rejected by random signs at 1 - level.
 
     ``sums`` are (pair, subset), ``weights`` are (subset,), and ``room`` and the limits are (pair,).

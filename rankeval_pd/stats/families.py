@@ -10,7 +10,7 @@ import numpy as np
 
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray, silent_division
 from rankeval_pd.stats.bootstrap import EQUAL, monte_carlo, pair_blocks
-from rankeval_pd.stats.proportions import widened_by_skewness
+from rankeval_pd.stats.proportions import Limits, widened_by_skewness
 
 # ----------------------------------------------------- Adjustment of p-values for multiple testing
 
@@ -168,7 +168,7 @@ def simultaneous_limits(
     critical: float,
     widening: FloatArray | float = 0.0,
     lean: FloatArray | None = None,
-) -> tuple[FloatArray, FloatArray]:
+) -> Limits:
     """Return simultaneous limits, gain ± critical * error.
 
     ``widening`` is the increase in the variance per unit of squared distance from the gain, for

@@ -27,13 +27,18 @@ from rankeval_pd.stats.items import (
     scores_of,
     swaps_every,
 )
-from rankeval_pd.stats.proportions import held_back_t, t_of, transformed, widened_by_skewness
+from rankeval_pd.stats.proportions import (
+    Limits,
+    held_back_t,
+    t_of,
+    transformed,
+    widened_by_skewness,
+)
 from rankeval_pd.stats.two_by_two import paired_tails, rejects
 
 # ---- Tests of pairs, for which :mod:`rankeval_pd.decisions.gains` decides, and their exact laws
 
 _WHOLE = 2**53  # float64 represents every integer up to this value
-Limits = tuple[FloatArray, FloatArray]
 
 
 class PairTests(NamedTuple):

@@ -33,6 +33,7 @@ from rankeval_pd.stats.items import (
     sums_of_squares,
 )
 from rankeval_pd.stats.proportions import (
+    Limits,
     clopper_pearson,
     t_of,
     transformed,
@@ -61,7 +62,6 @@ from rankeval_pd.stats.two_by_two import paired_tails
 # chosen for the size of the tests in tests/simulations/ratios.csv
 FEW_ANSWERS = 10  #: minimum number of guesses for which the error rate of the test is at most alpha
 LEAST_ANSWERS = 5  #: number of guesses below which there is no test
-Limits = tuple[FloatArray, FloatArray]
 _LARGE = 100.0  # n p (1 - p) above which a normal distribution is accurate to 1% in the tails
 _ROOM = 1e-7  # sums that differ by less than this fraction of an answer are equal
 

@@ -496,12 +496,12 @@ def held_back_t(t: FloatArray, lean: FloatArray, *, two_sided: bool) -> FloatArr
 
 
 def widened_by_skewness(
-    limits: tuple[FloatArray, FloatArray],
+    limits: Limits,
     estimate: FloatArray,
     error: FloatArray,
     lean: FloatArray,
     critical: FloatArray | float,
-) -> tuple[FloatArray, FloatArray]:
+) -> Limits:
     """Return limits widened to include means that Hall's statistic does not reject, or NaN."""
     low, high = limits
     with np.errstate(invalid="ignore"):  # infinite critical values

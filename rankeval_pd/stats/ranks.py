@@ -25,7 +25,6 @@ from rankeval_pd.stats.bootstrap import MOST_POINTS, SignedSum
 from rankeval_pd.stats.clusters import query_share_limits
 from rankeval_pd.stats.families import level_of_each
 from rankeval_pd.stats.gains import (
-    Limits,
     Tested,
     as_p_says,
     no_tests,
@@ -35,6 +34,7 @@ from rankeval_pd.stats.gains import (
 from rankeval_pd.stats.item_gains import Draws
 from rankeval_pd.stats.items import AnyItems, Items, PairOptions, Step, leans, quiet, scores_of
 from rankeval_pd.stats.proportions import (
+    Limits,
     clopper_pearson,
     p_of_t,
     t_of,

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from rankeval_pd import stats
 from rankeval_pd.errors import (
+    AnyFunction,
     check_count,
     check_number,
     check_numbers,
@@ -22,6 +23,7 @@ from rankeval_pd.errors import (
 from rankeval_pd.options import with_options
 from rankeval_pd.roles import Alternative as Alternative_of_roles
 from rankeval_pd.stats import AnyArray, IntArray
+from rankeval_pd.tables import Columns
 
 # ---- Plan test set sizes and numbers of seeds, and compute detectable gains
 
@@ -306,7 +308,7 @@ def _smallest_sufficient(enough: Callable[[float], bool], first: float, most: fl
     return int(high)
 
 
-def _for_each_plan(plans: AnyArray, ask: Callable[..., Any], **more: Any) -> Any:
+def _for_each_plan(plans: AnyArray, ask: AnyFunction, **more: Any) -> Any:
     _, *arguments = check_shapes(gain_se=np.zeros(plans.shape), **more)
     result = np.frompyfunc(ask, 1 + len(more), 1)(plans, *arguments)
     if not isinstance(result, np.ndarray):
@@ -368,7 +370,7 @@ def _plans(gain_se: Any, n_items: Any, metric: str | None) -> AnyArray:
     return _plan_of_parts(parts, accuracy=accuracy, pooled=pooled)
 
 
-def _plan_of_parts(parts: dict[str, AnyArray], *, accuracy: bool, pooled: float) -> AnyArray:
+def _plan_of_parts(parts: Columns, *, accuracy: bool, pooled: float) -> AnyArray:
     """Return a plan for each element of the broadcast parts."""
     error, n = parts["gain_se"], parts["n_items"]
     differ = np.nan

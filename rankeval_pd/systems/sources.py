@@ -23,11 +23,12 @@ from rankeval_pd.stats import (
     chrf_formula,
     entropy,
 )
+from rankeval_pd.tables import Keywords
 
 # ---- Translation statistics for paired tests
 
 #: metrics of sacrebleu, and the defaults that the formulas of this package assume
-SCORERS: Mapping[str, Mapping[str, Any]] = {
+SCORERS: Mapping[str, Keywords] = {
     "bleu": {"smooth_method": "exp", "max_ngram_order": 4, "effective_order": False},
     "chrf": {"beta": 2, "eps_smoothing": False},
     "ter": {},
@@ -150,7 +151,7 @@ def _check_segments(texts: Any, name: str, size: int, *, optional: bool = False)
             )
 
 
-def _scorer(metric: str, options: Mapping[str, Any]) -> tuple[Any, list[str]]:
+def _scorer(metric: str, options: Keywords) -> tuple[Any, list[str]]:
     """Return sacrebleu's metric, and the names of its statistics."""
     try:
         import sacrebleu.metrics

@@ -67,7 +67,7 @@ from rankeval_pd.stats import gains as pair_studies
 from rankeval_pd.systems.planning import SIDES
 from rankeval_pd.systems.planning import Alternative as Alternative_of_planning
 from rankeval_pd.systems.tests import paired_bootstrap
-from rankeval_pd.tables import keys_apart
+from rankeval_pd.tables import Keywords, Options, keys_apart
 
 # ---- Relation between gain and confidence (Berg-Kirkpatrick et al. 2012, §§3, 4)
 
@@ -432,7 +432,7 @@ def calibration(
     return above_door(_calibrated(table, groups, edges, draws, seed, attrs), data)
 
 
-def _as_in_pairs(attrs: Mapping[Any, Any], roles: Mapping[str, Any]) -> dict[str, Any]:
+def _as_in_pairs(attrs: Mapping[Any, Any], roles: Keywords) -> Options:
     """Return roles with the metric and direction from the table of pairs."""
     check_flag("higher_is_better", roles.get("higher_is_better"), none=True)
     made = {}
@@ -482,7 +482,7 @@ def _calibrated(
     edges: list[float],
     n_resamples: int,
     seed: items.Seed,
-    attrs: dict[str, Any],
+    attrs: Options,
 ) -> pd.DataFrame:
     """Return the agreement of the pairs in each bin and group."""
     rows, level = [], attrs["level"]
