@@ -180,7 +180,7 @@ _SHOWN = 8  # largest number of values in an error
 
 def value_counts(values: pd.Series) -> str:
     """Describe values and their counts as text."""
-    counts = values.value_counts(dropna=True)
+    counts = values.value_counts()
     with contextlib.suppress(TypeError):  # values of several types
         counts = counts.sort_index()
     counts = counts[counts > 0]
@@ -384,7 +384,7 @@ def group_numbers(frame: pd.DataFrame, by: Sequence[Hashable]) -> tuple[pd.DataF
         if len(by) == 1:  # faster than groups
             number = pd.factorize(columns[0], sort=True)[0]
         else:
-            number = np.asarray(keys.groupby(list(by), sort=True, observed=True).ngroup())
+            number = np.asarray(keys.groupby(list(by), observed=True).ngroup())
     except TypeError as error:
         for name, column in zip(by, columns, strict=True):
             if column.dtype == object:

@@ -119,7 +119,7 @@ def partitions_of(ddf: Any, request: Request, further: Sequence[Hashable] = ()) 
 def _with_numbers(frame: pd.DataFrame, *, start: int, size: int) -> pd.DataFrame:
     """Return the rows, numbered across all partitions."""
     refuse_changed(frame, size)
-    return frame.set_axis(pd.RangeIndex(start, start + size), axis=0)
+    return frame.set_axis(pd.RangeIndex(start, start + size))
 
 
 def _narrow(ddf: Any, names: list[Hashable], frames: list[Any]) -> list[Any]:

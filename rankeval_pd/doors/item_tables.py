@@ -793,7 +793,7 @@ def grouped(
 def numbers_of(pairs: pd.DataFrame) -> IntArray:
     """Return the pairs as system numbers."""
     names = pd.concat([pairs["system_a"], pairs["system_b"]])
-    number, _ = pd.factorize(names, sort=False)
+    number, _ = pd.factorize(names)
     return np.asarray(number.reshape(2, -1).T, dtype=np.int64)
 
 

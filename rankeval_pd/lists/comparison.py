@@ -251,7 +251,7 @@ def _stratified_test(
 def _rounded_counts(counts: FloatArray) -> IntArray:
     """Round numbers to integers, keeping cumulative sums close to the original sums."""
     sums = np.rint(np.cumsum(counts, axis=-1))
-    return np.diff(sums, axis=-1, prepend=0.0).astype(np.int64)
+    return np.diff(sums, prepend=0.0).astype(np.int64)
 
 
 def _averaged(cells: GroupCells, table: Rows, average: str, alternative: str) -> Rows:

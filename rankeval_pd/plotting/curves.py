@@ -200,7 +200,7 @@ def _set_limits(canvas: Canvas, curves: pd.DataFrame, spec: Curve, *, deviates: 
         canvas.start_at(0.0)
     elif ax.get_yscale() == "linear":
         ax.set_ylim(-0.005, 1.01)
-    canvas.across("share", log=False)
+    canvas.across("share")
     canvas.upwards(plainly if spec.y == "lift" else in_percent)
 
 

@@ -35,7 +35,6 @@ from rankeval_pd.plotting.look import (
     cycle,
     digits_for,
     font,
-    in_percent,
     interval_text,
     mixed_color,
     number,
@@ -994,6 +993,6 @@ def interpolated_precision(canvas: Canvas, table: pd.DataFrame) -> None:
         kind = f"{level}confidence intervals, simultaneous for all runs at each recall"
         canvas.uncertainty(parts, "ci_low", "ci_high", kind)
     canvas.start_at(0.0)
-    canvas.upwards(in_percent)
+    canvas.upwards()
     canvas.tell("Points: the highest precision at this recall or above, averaged over queries.")
     canvas.finish(xlabel="recall", ylabel="interpolated precision")

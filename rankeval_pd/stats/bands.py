@@ -127,7 +127,7 @@ def cells(
         gold = np.concatenate([gold, there == 1])
         ranks = tuple(np.concatenate([rank[listed], behind]) for rank in ranks)
         keys = np.concatenate([keys, _NOWHERE[: there.size]])
-    first = [np.searchsorted(n, rank, side="left") for rank in ranks]
+    first = [np.searchsorted(n, rank) for rank in ranks]
     key = gold.astype(np.int64)
     for position in first:
         key = key * (n.size + 1) + position

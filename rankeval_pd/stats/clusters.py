@@ -129,7 +129,7 @@ class ListTotals(NamedTuple):
         cluster = self.cluster[order]
         gold = self.gold[order]
         # the first list that contains each candidate, for each ranking
-        firsts = [np.searchsorted(self.n, rank[order], side="left") for rank in self.ranks]
+        firsts = [np.searchsorted(self.n, rank[order]) for rank in self.ranks]
         width = max(1, _CELLS_AT_ONCE // max(1, self.n.size))  # clusters in memory for all lists
         for start in range(0, self.size, width):
             shape = self.n.size, min(width, self.size - start)

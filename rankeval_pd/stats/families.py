@@ -23,7 +23,7 @@ def adjust(p_values: FloatArray, method: str) -> FloatArray:
     "by" (Benjamini and Yekutieli 2001) under any dependence.
     """
     p = np.asarray(p_values, dtype=float)
-    order = np.argsort(p, axis=-1, kind="stable")  # NaN last
+    order = np.argsort(p, kind="stable")  # NaN last
     ordered = np.take_along_axis(p, order, axis=-1)
     m = np.count_nonzero(~np.isnan(p), axis=-1, keepdims=True).astype(float)
     rank = np.arange(1.0, p.shape[-1] + 1.0)

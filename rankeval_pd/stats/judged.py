@@ -301,7 +301,7 @@ class JudgedClusters(NamedTuple):
             firsts = []
             first = n[:0]
             for rank, listed in lists:
-                first = np.searchsorted(n[block], rank[self.here], side="left")
+                first = np.searchsorted(n[block], rank[self.here])
                 firsts.append(np.where(listed[self.here], first, size))
             sets = [(1.0, firsts[0])]
             more = 1.0

@@ -361,7 +361,7 @@ def normal_distance(tp: AnyArray, n: IntArray) -> FloatArray:
     """Return the Kolmogorov distance between precision values (..., sample) and Eq. 4, pooled."""
     share = tp.sum(axis=-1, keepdims=True) / n.sum()
     sd = model_sd(share, n)
-    ordered = np.sort(tp / n, axis=-1)
+    ordered = np.sort(tp / n)
     with silent_division():
         expected = scipy.special.ndtr((ordered - share) / sd)
     # compare both ends of every jump in the empirical distribution

@@ -44,7 +44,7 @@ def _absent_last(positions: IntArray, present: BoolArray) -> IntArray:
     A stable sort by one bit per candidate keeps the order of all others in O(N).
     """
     absent = np.take_along_axis(np.broadcast_to(~present, positions.shape), positions, axis=-1)
-    last = np.argsort(absent, axis=-1, kind="stable")
+    last = np.argsort(absent, kind="stable")
     return np.take_along_axis(positions, last, axis=-1)
 
 
@@ -168,12 +168,12 @@ class Ranking:
         """(..., rank): the positions of the candidates; NaN after -inf, then absent ones."""
         if self.positions is not None:
             return self.positions
-        positions = np.argsort(-self.score, axis=-1)
+        positions = np.argsort(-self.score)
         # the default sort is faster than the stable one: restore the tie-key order of equal scores
         ranked = np.take_along_axis(self.score, positions, axis=-1)
         if equal_scores(ranked[..., 1:], ranked[..., :-1]).any():
             block = block_edges(ranked)[0] * ranked.shape[-1]
-            positions = np.sort(block + positions, axis=-1) - block
+            positions = np.sort(block + positions) - block
         if self.present.all():
             return positions
         return _absent_last(positions, self.present)

@@ -408,7 +408,7 @@ def _ends(laws: FloatArray) -> tuple[int, int]:
     return int(counts[0]), int(counts[-1]) + 1
 
 
-@lru_cache(maxsize=128)
+@lru_cache
 def _critical(n_a: int, n_b: int, alpha: float, least: int, end: int) -> tuple[FloatArray, ...]:
     """Return the low and high critical counts in a for each sum of the two counts."""
     both = np.arange(least, end, dtype=float)

@@ -332,7 +332,7 @@ def gain_by_size(
     joined.attrs.pop("n_items", None)  # n_items differs between sizes
     if by:  # group the rows by domain
         keys = list(joined.columns[: len(by)])
-        domain = joined.groupby(keys, sort=True, observed=True).ngroup().to_numpy()
+        domain = joined.groupby(keys, observed=True).ngroup().to_numpy()
         joined = joined.iloc[np.argsort(domain, kind="stable")].reset_index(drop=True)
     return above_door(joined, data)
 
