@@ -206,8 +206,8 @@ def _counts(data: Data, name: str | int, role: str, present: Any) -> Any:
             " this column with pd.to_numeric, or pass other columns as margins=..."
         )
     if isinstance(data, xr.Dataset):
-        return values.astype(np.float64)
-    return pd.Series(values.to_numpy(dtype=np.float64, na_value=np.nan), values.index)
+        return values.astype(float)
+    return pd.Series(values.to_numpy(dtype=float, na_value=np.nan), values.index)
 
 
 # names used in other packages, in lowercase without punctuation, and the measures
@@ -228,7 +228,7 @@ _MEASURE_ALIASES = {
 def _measure_scores(
     *observed: AnyArray, measure: str, cells: Sequence[str], tail: float
 ) -> FloatArray:
-    tables = [np.asarray(cell, dtype=np.float64) for cell in observed]
+    tables = [np.asarray(cell, dtype=float) for cell in observed]
     for name, cell in zip(cells, tables, strict=True):
         wrong = ~np.isfinite(cell) | (cell < 0)
         if wrong.any():

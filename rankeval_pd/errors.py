@@ -566,12 +566,12 @@ def check_numbers(
         raise ValueError(f"{argument}={brief(given)}: pass {allowed}.")
 
 
-def check_at_least_one(argument: str, value: object) -> float:
+def check_phi(value: object) -> float:
     """Return an overdispersion as a float, or raise an error if it is below 1."""
-    number = _as_float(argument, value, "a number of at least 1")
+    number = _as_float("phi", value, "a number of at least 1")
     if not 1.0 <= number <= _LARGEST_PHI:
         raise ValueError(
-            f"{argument}={shown(value)}: pass a number from 1 to {_LARGEST_PHI:g}. If the estimate "
+            f"phi={shown(value)}: pass a number from 1 to {_LARGEST_PHI:g}. If the estimate "
             "is below 1, pass 1."
         )
     return number

@@ -191,7 +191,7 @@ def rank_limits(rank: IntArray, p_values: FloatArray, alpha: float) -> RankLimit
     sure = np.isnan(p_values) | rejects(p_values, alpha)
     sure = _matrix(sure[..., np.newaxis], rank.shape[-1]) > 0.0
     better = (rank[..., :, np.newaxis] > rank[..., np.newaxis, :])[..., np.newaxis] & sure
-    low, high, named = _possible_ranks(-rank[..., np.newaxis].astype(np.float64), better)
+    low, high, named = _possible_ranks(-rank[..., np.newaxis].astype(float), better)
     return RankLimits(low[..., 0], high[..., 0], named[..., 0])
 
 

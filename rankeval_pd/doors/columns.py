@@ -40,7 +40,7 @@ def score_values(values: pd.Series, name: Hashable) -> FloatArray:
     if values.dtype == object:
         values = values.infer_objects()
     if isinstance(values.dtype, pd.CategoricalDtype) and values.dtype.ordered:
-        codes = values.cat.codes.to_numpy(dtype=np.float64)
+        codes = values.cat.codes.to_numpy(dtype=float)
         return np.where(codes < 0, np.nan, codes)
     if not _is_number(values.dtype):
         raise TypeError(
@@ -61,7 +61,7 @@ def as_floats(values: pd.Series, name: Hashable, then: str, role: str = "") -> F
 
     Missing numbers are NaN. The error message begins with ``role`` and ends with ``then``.
     """
-    numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
+    numbers = values.to_numpy(dtype=float, na_value=np.nan)
     if dense(values.dtype).kind in "iu" and (np.abs(numbers) >= _EXACT).any():
         raise ValueError(
             f"{role}{shown(name)} has whole numbers of 2**53 or more, which cannot be"
@@ -83,7 +83,7 @@ def as_dtype(numbers: Any, dtype: Any) -> Any:
     if not pd.api.types.is_float_dtype(dtype):
         return numbers
     with np.errstate(over="ignore"):  # no number of the dtype reaches the threshold
-        return np.asarray(numbers, dtype=dense(dtype)).astype(np.float64)
+        return np.asarray(numbers, dtype=dense(dtype)).astype(float)
 
 
 def cut_scores(cuts: FloatArray, dtypes: Iterable[Any]) -> FloatArray:
@@ -111,14 +111,14 @@ def gold_values(
         marked = plain.isin(among)
         # an empty spreadsheet cell is not a judgment, even if read as empty text
         blank = plain.isna() | plain.isin(["", " "]) & ~marked
-        return np.where(blank.to_numpy(dtype=bool), np.nan, marked.to_numpy(dtype=np.float64))
+        return np.where(blank.to_numpy(dtype=bool), np.nan, marked.to_numpy(dtype=float))
     dtype = values.dtype
     if dtype == np.bool_ and min_grade is None:
-        return values.to_numpy(dtype=np.float64)
+        return values.to_numpy(dtype=float)
     values = unboxed(values)
     truth, grades = None, ""
     if _is_number(values.dtype):
-        truth = values.to_numpy(dtype=np.float64, na_value=np.nan)
+        truth = values.to_numpy(dtype=float, na_value=np.nan)
         grades = ", or their lowest grade as min_grade=1"
     if min_grade is not None:
         if truth is None:
@@ -518,7 +518,7 @@ def label_hashes(labels: _Labels) -> Keys:
     if not _is_number(labels.dtype):
         return _hashes_of_objects(labels.to_numpy(dtype=object))
     # whole numbers have the same hashes as integers
-    values = labels.to_numpy(dtype=np.float64) + 0.0
+    values = labels.to_numpy(dtype=float) + 0.0
     hashes = values.view(np.uint64) ^ _FRACTIONAL
     whole = values == np.floor(values)
     small = whole & (values >= -(2.0**63)) & (values < 2.0**63)
@@ -663,7 +663,7 @@ def as_compared(scores: FloatArray, key: object) -> FloatArray:
             " document column as key=..."
         )
     with np.errstate(over="ignore", under="ignore"):
-        return scores.astype(np.float32).astype(np.float64)
+        return scores.astype(np.float32).astype(float)
 
 
 # -------------------------------------------------------------------------------------------------

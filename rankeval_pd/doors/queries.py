@@ -207,10 +207,10 @@ def grade_values(values: pd.Series, name: Hashable) -> FloatArray:
             f"gold={name!r} contains {listed(labels)}, but grades must be numbers or booleans. Map"
             f" the grades to numbers: data.assign(grade=data[{name!r}].map({{...}}))."
         )
-    grades = values.to_numpy(dtype=np.float64, na_value=np.nan)
+    grades = values.to_numpy(dtype=float, na_value=np.nan)
     if api.is_float_dtype(values.dtype):  # 0.7 as float32 reaches min_grade=0.7
         kinds, place = np.unique(grades, return_inverse=True)
-        grades = kinds.astype(dense(values.dtype)).astype(str).astype(np.float64)[place]
+        grades = kinds.astype(dense(values.dtype)).astype(str).astype(float)[place]
     if np.isinf(grades).any():
         raise ValueError(
             f"gold={name!r} has {int(np.isinf(grades).sum())} infinite grades. Correct these"

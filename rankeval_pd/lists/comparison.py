@@ -30,7 +30,7 @@ from rankeval_pd.lists.groups import (
     of_all_groups,
     p_of_gap,
 )
-from rankeval_pd.lists.precision import difference_margins, intervals_read
+from rankeval_pd.lists.precision import INTERVALS_READ, difference_margins
 from rankeval_pd.lists.recall import precision_as
 from rankeval_pd.lists.regions import OF_MEANS, REGION_COLUMNS, Comparison
 from rankeval_pd.options import Capabilities, can, with_roles
@@ -666,7 +666,7 @@ def _swaps_of_pair(
     if ends is not None:
         p_low, p_high = of_ends
     margin: FloatArray | float = np.nan
-    if intervals_read():
+    if INTERVALS_READ.get():
         share = (1.0 - how.level) / drawing["tests"][0]  # Bonferroni
         if how.alternative != "two-sided":
             share = min(2.0 * share, 0.999)

@@ -356,7 +356,7 @@ def recall_sizes(
     tp = up_to_ranks(ranked.rank, ranked.gold)[n]
     positive = float(ranked.gold.sum())
     edge = totals.edges[0] * (target == "nbest")
-    recall = np.asarray((tp + 1.0) / (positive + 2.0), dtype=np.float64)
+    recall = np.asarray((tp + 1.0) / (positive + 2.0), dtype=float)
     found = stats.whole_spread(
         totals._replace(edges=(edge,)),
         tp / max(positive, 1.0),

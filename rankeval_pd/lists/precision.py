@@ -337,9 +337,7 @@ class IntervalKind(NamedTuple):
         """
         if clustered and ci == "clopper-pearson":
             ci = "wilson"
-        return cls(
-            ci, errors.check_share("level", level), errors.check_at_least_one("phi", phi), target
-        )
+        return cls(ci, errors.check_share("level", level), errors.check_phi(phi), target)
 
     def limits(self, tp: AnyArray, n: AnyArray) -> Limits:
         """Return limits for precision. Overdispersion reduces the effective list size."""
@@ -421,19 +419,15 @@ def warn_of_reversed(worse: BoolArray) -> None:
 @contextmanager
 def intervals_unread(unread: bool = True) -> Iterator[None]:
     """Run a function without computing unneeded intervals."""
-    token = _READ.set(not unread)
+    token = INTERVALS_READ.set(not unread)
     try:
         yield
     finally:
-        _READ.reset(token)
+        INTERVALS_READ.reset(token)
 
 
-_READ = ContextVar("read", default=True)
-
-
-def intervals_read() -> bool:
-    """Return whether intervals are needed."""
-    return _READ.get()
+#: whether intervals are needed
+INTERVALS_READ = ContextVar("read", default=True)
 
 
 # ---- Simultaneous bands for precision curves and their differences

@@ -240,7 +240,7 @@ def _lines_of_frame(frame: pd.DataFrame, kind: FileKind) -> TrecLines:
                 f" {listed(frame.columns)}). Rename the column: frame.rename(columns={{...}})."
             )
     number = by_name[kind.number]
-    values = pd.to_numeric(number, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    values = pd.to_numeric(number, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
     wrong = wrong_numbers(values, kind)
     if wrong.any():
         row = int(wrong.argmax())

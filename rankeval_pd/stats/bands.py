@@ -135,7 +135,7 @@ def cells(
     size = np.bincount(of, weights=times, minlength=where.size)
     true = gold[where]
     return Cells(
-        np.asarray(size, dtype=np.float64),
+        np.asarray(size, dtype=float),
         np.where(true, size, 0.0),
         tuple(position[where] for position in first),
         np.min([position[where] for position in first], axis=0) < n.size,
@@ -267,7 +267,7 @@ def spread(
         region = recall * (1.0 - recall) * (1.0 - 2.0 * edge)
         variance = region + edge**2 * (1.0 - n / total) * n / positive
     return RecallSpread(
-        recall, np.maximum(variance, 0.0), np.full(recall.shape, positive, dtype=np.float64)
+        recall, np.maximum(variance, 0.0), np.full(recall.shape, positive, dtype=float)
     )
 
 

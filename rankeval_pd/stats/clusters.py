@@ -82,7 +82,7 @@ def list_counts(
     flat = first * n_clusters + cluster
     sums = np.bincount(flat, weights=weight, minlength=(n_lists + 1) * n_clusters)
     by_first = sums.reshape(n_lists + 1, n_clusters)[:n_lists]
-    return np.cumsum(by_first, axis=0, dtype=np.float64)
+    return np.cumsum(by_first, axis=0, dtype=float)
 
 
 class ListTotals(NamedTuple):

@@ -740,7 +740,7 @@ def mean_p(
     held = held_back_t(t, lean, two_sided=False)
     if seeds is not None:
         return mixed_tail(held, seeds[0], freedom, seeds[1])
-    return np.asarray(scipy.special.stdtr(freedom, -held), dtype=np.float64)
+    return np.asarray(scipy.special.stdtr(freedom, -held), dtype=float)
 
 
 _DEVIATIONS = np.linspace(0.0, 8.0, 161)[1:]  # normal quantiles for one-sided levels

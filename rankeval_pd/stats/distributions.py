@@ -255,7 +255,7 @@ def deviance(x: FloatArray, mean: FloatArray, difference: FloatArray | None = No
     series = np.zeros_like(v)
     for odd in range(21, 2, -2):
         series = (series + 1.0 / odd) * v2
-    near = gap * v + 2.0 * x * v * series
+    near = np.asarray(gap * v + 2.0 * x * v * series)
     far = np.abs(v) >= 0.1
     if far.any():
         xf, mf = x[far], mean[far]

@@ -103,20 +103,6 @@ def allow_for_skewness(rows: PairTests, draws: Draws) -> None:
     rows.least_ordered[varies] = np.where(gain < 0.0, down, up)[varies]
 
 
-def ratio_p(draws: Draws) -> tuple[FloatArray, FloatArray]:
-    """Return one-sided p-values for ratios: for a > b and in the gain's direction."""
-    assert draws.parametric is not None
-    up, down = np.where(draws.parametric.few, np.nan, draws.parametric.tails)
-    return up, np.where(draws.gain < 0.0, down, up)
-
-
-def skewed_limits(found: Limits, draws: Draws, options: PairOptions) -> Limits:
-    """Widen limits to include gains not rejected by Hall's test."""
-    error = draws.spread.error * draws.student_factor
-    critical = t_of(draws.items.n_drawn - 1.0, options.two_tailed)
-    return widened_by_skewness(found, draws.gain, error, draws.spread.lean, critical)
-
-
 def oriented(
     items: AnyItems, pairs: IntArray, options: PairOptions
 ) -> tuple[FloatArray, IntArray, BoolArray]:
@@ -337,7 +323,9 @@ def bootstrap_tests(
     if signs and items.binary and not together.any():
         rows.put(np.arange(len(pairs)), *_counted_p(draws))
     elif ratios is not None:
-        rows.put(np.arange(len(pairs)), draws.spread.error, *ratio_p(draws))
+        up, down = np.where(ratios.few, np.nan, ratios.tails)
+        in_order = np.where(draws.gain < 0.0, down, up)
+        rows.put(np.arange(len(pairs)), draws.spread.error, up, in_order)
     else:
         alone = _law_p if signs else _resampled_p
         for k in np.flatnonzero(~together).tolist():
@@ -561,8 +549,10 @@ def _gain_limits(
             found = (low[k], high[k])
             gain = draws.gain[k]
             low[k], high[k] = as_p_says(found, gain, rows.doubled[k], near, options)
-    if draws.corrects:
-        return skewed_limits((low, high), draws, options)
+    if draws.corrects:  # include gains that Hall's test does not reject
+        error = draws.spread.error * draws.student_factor
+        critical = t_of(items.n_drawn - 1.0, options.two_tailed)
+        return widened_by_skewness((low, high), draws.gain, error, draws.spread.lean, critical)
     return low, high
 
 
@@ -577,7 +567,7 @@ def _gain_interval(
     if on is not None:
         law = DrawnSum(on.multiples, on.times)
         step = on.step * (items.unit or 1.0)
-        gains = np.asarray(step * law.values, dtype=np.float64)
+        gains = np.asarray(step * law.values, dtype=float)
         result = bootstrap.law_interval(kind, gain, gains, law.law, level=options.two_tailed)
     else:
         gains = draws.scores[a] - draws.scores[b]
@@ -721,7 +711,7 @@ def _signed_row(on: Lattice | None, unit: float, gain: float, options: PairOptio
     limits = bootstrap.law_interval(
         "percentile",
         0.0,
-        np.asarray(size * law.values, dtype=np.float64),
+        np.asarray(size * law.values, dtype=float),
         law.law,
         level=options.two_tailed,
     )
@@ -732,7 +722,7 @@ def _signed_row(on: Lattice | None, unit: float, gain: float, options: PairOptio
     if error == 0.0:
         return error, p, ordered, False, np.nan, np.nan
     found = (gain - limits[1], gain - limits[0])
-    near = gain - size * law.values.astype(np.float64)
+    near = gain - size * law.values.astype(float)
     low, high = as_p_says(found, gain, min(1.0, 2.0 * ordered), near, options)
     return error, p, ordered, False, low, high
 

@@ -245,7 +245,7 @@ class _Law(NamedTuple):
             from scipy.special import ndtri, stdtr
 
             quantile = ndtri(np.clip(result, 0.0, 1.0))
-            return np.asarray(stdtr(self.freedom, quantile), dtype=np.float64)
+            return np.asarray(stdtr(self.freedom, quantile), dtype=float)
         return np.minimum(result, 1.0)
 
     def _tails(self, n_a: int, n_b: int, shared: int, p_a: float, p_b: float) -> FloatArray:

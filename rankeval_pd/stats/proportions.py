@@ -299,7 +299,7 @@ def z_of(level: float) -> float:
 
 def t_of(freedom: Any, level: float | FloatArray) -> FloatArray:
     """Return Student's two-sided critical value, from the lower tail, which is not rounded to 1."""
-    return -np.asarray(scipy.special.stdtrit(freedom, (1.0 - level) / 2.0), dtype=np.float64)
+    return -np.asarray(scipy.special.stdtrit(freedom, (1.0 - level) / 2.0), dtype=float)
 
 
 def quantile_of(freedom: FloatArray, level: float | FloatArray) -> FloatArray:
