@@ -524,7 +524,8 @@ def random_test(
       measure  n  tp  expected  lift   p_value
     0      G2  2   2       1.0   2.0  0.166667
     """
-    sizes, chosen = doors.check_n(n), Roles.of(roles)
+    sizes = doors.check_n(n)
+    chosen = Roles.of(roles)
     errors.check_flag("combine", combine)
     clustered = chosen.groups is not None
     pool = chosen_pool(pool, roles, population)

@@ -148,7 +148,8 @@ def decided_pairs(found: Tested, pairs: IntArray) -> Rows:
     second = items.sign * theta[b]
     if options.alternative == "less":  # tests whether the second is better
         first, second, gain = second, first, -gain
-        shown, alone = _negative(shown), _negative(alone)
+        shown = _negative(shown)
+        alone = _negative(alone)
     better, worse = np.where(found.swapped, pairs[:, ::-1].T, pairs.T)
     of_items, of_seeds = np.full((2, gain.size), np.nan) if found.parts is None else found.parts
     seeds = np.zeros(items.n_systems, dtype=np.int64)
@@ -228,7 +229,8 @@ def ranks_of(
     known = np.where(np.isnan(found.theta), -np.inf, found.theta)  # without a score: last
     together, alone = found.together, found.alone
     if items.sign < 0.0:
-        together, alone = _negative(together), _negative(alone)
+        together = _negative(together)
+        alone = _negative(alone)
     every = {
         "interval": found.interval,
         "skewed": found.skewed,
@@ -275,12 +277,14 @@ def ranked_systems(rows: Rows, *, how: PairOptions, over_all: bool) -> Rows:
     """
     n_groups = int(rows[GROUP][-1]) + 1
     rows = dict(rows)
-    p, family = rows.pop("pair_p"), rows.pop("family_p")
+    p = rows.pop("pair_p")
+    family = rows.pop("family_p")
     if over_all:
         p = _in_one_family(family, np.repeat(np.arange(n_groups), p.size // n_groups), how)
     rank = rows["rank"].reshape(n_groups, -1)
     found = rank_limits(rank, p.reshape(n_groups, -1), how.alpha)
-    low, high = found.low.ravel(), found.high.ravel()
+    low = found.low.ravel()
+    high = found.high.ravel()
     return {
         "rank_low": low,
         "rank_high": high,

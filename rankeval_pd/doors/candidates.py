@@ -702,7 +702,8 @@ class Candidates:
         order = self.order
         if measures is not None:
             chosen = np.asarray(measures)
-            score, present = score[:, chosen], present[:, chosen]
+            score = score[:, chosen]
+            present = present[:, chosen]
             if order is not None:
                 order = order[:, chosen]
             if whole is not None:

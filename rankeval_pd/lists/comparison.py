@@ -145,7 +145,8 @@ _ORDERS = ("gap", "variance", "only", "positive")
 
 def _counts_of_lists(lists: PairRanks, n: IntArray, *, means: bool) -> Columns:
     """Return the counts for each pair, and their distribution over orders of equal scores."""
-    r, cut = lists.regions(n), lists.cuts_tie(n)
+    r = lists.regions(n)
+    cut = lists.cuts_tie(n)
     tp_only_a, only, tp_only_b, _ = r.table(n)
     counts = {
         "tp_a": r.tp_a,
@@ -438,7 +439,8 @@ def compare(
       measure_a measure_b  n  difference    ci_low  ci_high  p_value better
     0        G2         t  3         1.0 -0.035632      1.0      0.1    NaN
     """
-    sizes, chosen = doors.check_n(n), Roles.of(roles)
+    sizes = doors.check_n(n)
+    chosen = Roles.of(roles)
     errors.check_flag("combine", combine)
     clustered = chosen.groups is not None
     means = chosen.ties == "expected"

@@ -538,7 +538,8 @@ def checked_band(
             f"n_resamples={draws} is too small for level={level!r}: too few draws lie beyond this"
             f" level. Pass n_resamples={needed} or more."
         )
-    sizes, chosen = doors.check_n(n), Roles.of(roles)
+    sizes = doors.check_n(n)
+    chosen = Roles.of(roles)
     return sizes, chosen, {"level": level, "n_resamples": draws, "seed": chosen.draws}
 
 

@@ -145,7 +145,8 @@ class Canvas:
         """Draw the line for a name, with markers if the line has few points."""
         from matplotlib.colors import to_hex
 
-        bright, color = self.stands_out(name), self.color(name)
+        bright = self.stands_out(name)
+        color = self.color(name)
         dashes, width, layer = _DASHES[0], THIN, 1.8
         look: Options = {"label": self.text(name)}
         look |= {"solid_capstyle": "round", "solid_joinstyle": "round"}
@@ -297,7 +298,8 @@ class Canvas:
         if high is None:
             high = last
         if not getattr(self.ax, f"get_autoscale{axis}_on")():
-            low, high = min(low, first), max(high, last)
+            low = min(low, first)
+            high = max(high, last)
         ends: Any = np.array([low, high])
         if getattr(self.ax, f"get_{axis}scale")() == "log":  # a log axis cannot show 0
             ends = np.where(ends <= 0.0, None, ends)

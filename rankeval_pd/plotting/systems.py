@@ -888,7 +888,8 @@ def queries(canvas: Canvas, table: pd.DataFrame) -> None:
         counts[name] = int(here.sum())
     unit = table.attrs.get("unit", "items")
     metric = table.attrs.get("of", "score")
-    first, second = canvas.text(a), canvas.text(b)
+    first = canvas.text(a)
+    second = canvas.text(b)
     if canvas.alone:
         equal = f"; {counts[None]:,} are equal" if counts[None] else ""
         canvas.tell(

@@ -84,7 +84,8 @@ def _lines_of_file(source: str | Path, kind: FileKind) -> TrecLines:
 
     As in trec_eval, lines that begin with # are comments, and extra words are ignored.
     """
-    path, content = str(source), _content(source)
+    path = str(source)
+    content = _content(source)
     text = content
     if b"#" in content:
         text = _COMMENTS.sub(b"\n", content).lstrip()

@@ -67,7 +67,8 @@ def placements(ranking: Ranking) -> Influence:
     positive = at.positive
     negative = at.total - at.positive
     # (..., rank): twice the negatives, and twice the true positives, above the middle of the block
-    worse, better = at.around(fp), at.around(tp)
+    worse = at.around(fp)
+    better = at.around(tp)
     with silent_division():
         beaten = 1.0 - 0.5 * worse / negative
         ahead = 0.5 * better / positive
@@ -506,7 +507,8 @@ def area_difference_limits(
     gap = areas[0] - areas[1]
     variance = variances[2]
     t = student_quantile(freedom, level)
-    positive, negative = sizes[0] * 1.0, sizes[1] * 1.0
+    positive = sizes[0] * 1.0
+    negative = sizes[1] * 1.0
     with silent_division():
         swapped = 2.0 / (positive * negative) ** 2  # the variance if one pair is reversed
         apart = (variance + swapped) / (variances[0] + variances[1] + swapped)

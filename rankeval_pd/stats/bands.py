@@ -479,7 +479,8 @@ def _outermost(across: FloatArray, low: FloatArray, high: FloatArray) -> Limits:
 
 def covered(space: str, x: CurveLists) -> AnyArray:
     """Return whether each list is part of a simultaneous band."""
-    negative, fp = x.total - x.positive, x.n - x.tp
+    negative = x.total - x.positive
+    fp = x.n - x.tp
     inside = (x.tp >= ENDS) & (x.tp <= x.positive - ENDS)
     if space in ("roc", "det"):
         inside &= (fp >= ENDS) & (fp <= negative - ENDS)

@@ -319,7 +319,8 @@ def _law(parts: list[Part], mean: float, variance: float, most: int) -> tuple[in
         if numbers.size > _MANY:
             with np.errstate(divide="ignore"):
                 powers: Any = np.log(fft.rfft(np.bincount(numbers, chances), length)) * times
-            size, phase = size + powers.real, phase + powers.imag
+            size = size + powers.real
+            phase = phase + powers.imag
             continue
         middle = round(float(chances @ numbers))
         added: Any = np.zeros(waves.size, dtype=complex)

@@ -64,7 +64,8 @@ def root(x: Exact) -> Exact:
 
 def quotient(above: FloatArray | Exact, below: FloatArray | Exact) -> FloatArray:
     """Return above / below, which is NaN for 0/0 and infinite for any other number / 0."""
-    above, below = product(above), product(below)
+    above = product(above)
+    below = product(below)
     with silent_division():
         near = above.high / below.high
         rest = minus(above, product(below, near)).high / below.high

@@ -130,7 +130,8 @@ def _restricted_variance(difference: FloatArray, *table: FloatArray) -> FloatArr
 
 def _restricted_rates(difference: FloatArray, *table: FloatArray) -> FloatArray:
     """Return the most likely proportions with this difference: a, 1 - a, b, 1 - b."""
-    gap, tables = np.abs(difference), np.stack(table)
+    gap = np.abs(difference)
+    tables = np.stack(table)
     # x of n have the smaller proportion s, and y of m have s + gap
     x, n, y, m = np.where(difference >= 0.0, tables[[2, 3, 0, 1]], tables)
     s = restricted_share(gap, x, n, y, m)

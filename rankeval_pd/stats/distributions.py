@@ -34,7 +34,8 @@ def log_pmf_of_hypergeometric(
 ) -> FloatArray:
     """Return log P(X = i) for X positives in a random list of n, to a few times 1e-13."""
     # the 2x2 table, each cell with its row and column sum
-    negative, left = total - positive, total - n
+    negative = total - positive
+    left = total - n
     cells = (
         (i, positive, n),
         (n - i, negative, n),
@@ -126,7 +127,8 @@ def series_sum(
         a, b, c, d, weights = flat[:, active]
         term = np.ones_like(a)
         total = np.zeros(a.size)
-        ratio, denominator = np.empty_like(a), np.empty_like(a)
+        ratio = np.empty_like(a)
+        denominator = np.empty_like(a)
         uniform = bool((weights == 1.0).all())
         for _ in range(_MOST_TERMS // _STRIDE):
             # add the next terms in place to all sums that have not converged

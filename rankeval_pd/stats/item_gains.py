@@ -68,7 +68,8 @@ _ROOM = 1e-7  # sums that differ by less than this fraction of an answer are equ
 
 def ratio_sums(values: FloatArray, form: RatioForm, pairs: IntArray) -> ExactSums:
     """Return the sums over items needed for :class:`RatioGains`."""
-    above, below = values @ form.above, values @ form.below
+    above = values @ form.above
+    below = values @ form.below
     wholes = [values[..., k] ** 2 for k in form.wholes]
     outside = (above < 0.0) | (above > below)
     broken = sum(values[..., k] != np.rint(values[..., k]) for k in form.wholes)

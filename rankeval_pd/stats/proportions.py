@@ -47,7 +47,8 @@ def _beta_limits(
     tp, n = np.broadcast_arrays(np.asarray(tp, dtype=float), np.asarray(n, dtype=float))
     fp = n - tp
     some, not_all = tp > 0, fp > 0
-    low, high = np.zeros(tp.shape), np.ones(tp.shape)
+    low = np.zeros(tp.shape)
+    high = np.ones(tp.shape)
     low[some] = beta_quantile(tp[some], fp[some], BetaTail(lower, tail, upper=False))
     high[not_all] = beta_quantile(tp[not_all], fp[not_all], BetaTail(upper, tail, upper=True))
     return np.minimum(low, high), high  # at tiny levels, both limits are equal up to rounding
@@ -73,7 +74,8 @@ def beta_quantile(tp: FloatArray, fp: FloatArray, wanted: BetaTail) -> FloatArra
     If both counts are 100 or more, quantiles come from one polynomial (:func:`fit_expansion`), also
     for single counts, because a limit must not depend on other counts.
     """
-    a, b = tp + wanted.shift[0], fp + wanted.shift[1]
+    a = tp + wanted.shift[0]
+    b = fp + wanted.shift[1]
     large = np.minimum(a, b) >= LEAST_EXPANDED
     coefficients = None
     if large.any():
@@ -90,7 +92,8 @@ def beta_quantile(tp: FloatArray, fp: FloatArray, wanted: BetaTail) -> FloatArra
         width = np.sqrt(square)
         slant = width * (b_part - a_part) / (a_part + b_part)
         # Horner's scheme in both variables, in place
-        value, row = np.zeros(part.size), np.empty(part.size)
+        value = np.zeros(part.size)
+        row = np.empty(part.size)
         for powers in reversed(coefficients or ()):
             row.fill(powers[-1])
             for coefficient in reversed(powers[:-1]):
@@ -127,7 +130,8 @@ def beta_logits(tp: FloatArray, fp: FloatArray, wanted: BetaTail) -> FloatArray:
     sign = 1.0 - 2.0 * wanted.upper
     target = np.log(wanted.tail)
     # start at the approximate quantile of Abramowitz and Stegun (1964), 26.5.22
-    a, b = tp + wanted.shift[0], fp + wanted.shift[1]
+    a = tp + wanted.shift[0]
+    b = fp + wanted.shift[1]
     y = sign * float(-scipy.special.ndtri(wanted.tail))
     u = 1.0 / np.maximum(2.0 * a - 1.0, 0.5)
     v = 1.0 / np.maximum(2.0 * b - 1.0, 0.5)

@@ -99,7 +99,8 @@ def _critical_tails(
     log_p: float | FloatArray, n: FloatArray, population: Population
 ) -> tuple[FloatArray, ...]:
     """Return the critical count c, P(X >= c) / p and P(X = c - 1) / p."""
-    first, last = float(n.min()), float(n.max())
+    first = float(n.min())
+    last = float(n.max())
     # search if list sizes are few or far apart, or if tails in units of p would overflow
     if (
         population.each
@@ -168,7 +169,8 @@ def _critical_path(
         path[0, ..., step], path[1, ..., step], path[2, ..., step] = c, tail, below
         # from n to n + 1 by Eqs 12 to 15: P(X' >= c) = P(X >= c) + up(c - 1) P(X = c - 1), and
         # P(X' = c) = stay(c) P(X = c) + up(c - 1) P(X = c - 1)
-        up, stay = population.up(c, n), population.stay(c, n)
+        up = population.up(c, n)
+        stay = population.stay(c, n)
         gain = below * population.up(c - 1.0, n)
         rises = tail + gain > 1.0 + _EQUAL
         # the same counts at n + 1; P(X = c - 2) is replaced by its ratio to P(X = c - 1)
@@ -296,7 +298,8 @@ def _first_crossings(path: IntArray, k: IntArray, population: Population) -> Flo
     rows = path.shape[1]
     laws = _laws_of_steps(path, k, prior, population)
     kept = _lowest_kept(k, population)
-    lowest, highest = path.min(axis=1), path.max(axis=1)
+    lowest = path.min(axis=1)
+    highest = path.max(axis=1)
     result = np.zeros(rows)
     law, base = np.full((rows, 1), _START), 0  # mass of each count from base: (row, count)
     removed = []

@@ -177,7 +177,8 @@ def _covariances(
     influence: FloatArray, gold: BoolArray, present: BoolArray
 ) -> tuple[list[FloatArray], list[int]]:
     """Return covariances of mean influences over positives and negatives, and class sizes."""
-    ranked, label = present.all(axis=0), gold.any(axis=0)
+    ranked = present.all(axis=0)
+    label = gold.any(axis=0)
     shape = (influence.shape[0], influence.shape[0])
     groups = ranked & label, ranked & ~label
     sizes = [int(group.sum()) for group in groups]

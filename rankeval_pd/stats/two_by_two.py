@@ -55,7 +55,8 @@ def fisher_test(
     # one tail, or twice one tail if the distribution is symmetric, or two tails by bisection
     if alternative != "two-sided":
         one = distributions.tails(tp_a, total, positive, n_a)
-        p_value, p_mid = np.exp(one.ge), np.exp(one.mid)
+        p_value = np.exp(one.ge)
+        p_mid = np.exp(one.mid)
     elif np.array_equal(n_a, n_b):
         larger = np.maximum(tp_a, tp_b)
         upper = distributions.tails(larger, total, positive, n_a)
@@ -131,7 +132,8 @@ def stratified_exact_test(x: IntArray, y: IntArray, m: IntArray, alternative: st
     # strata with the same m and x + y have the same distribution, which is computed once
     tables, times = np.unique(np.stack([m, both]), axis=1, return_counts=True)
     size, positive = tables.astype(float)
-    observed, total = float(x.sum()), float(both.sum())
+    observed = float(x.sum())
+    total = float(both.sum())
     away = observed - total / 2.0
     if alternative == "two-sided":
         count = total / 2.0 + abs(away)
