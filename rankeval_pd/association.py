@@ -126,7 +126,8 @@ def with_association_measures(
     counts: Sequence[str | int] = _CELLS
     role = "cells"
     if margins is not None:
-        counts, role = _checked_margins(margins), "margins"
+        counts = _checked_margins(margins)
+        role = "margins"
         if measures is None:
             names = [name for name in names if name not in counts]
     for name in names:
@@ -135,7 +136,9 @@ def with_association_measures(
                 f"measures: data has a column {name!r}, which the result would overwrite. Rename or"
                 " drop this column."
             )
-    cells, columns, own = _CELLS, [_counts(data, name, role, present) for name in counts], counts
+    cells = _CELLS
+    columns = [_counts(data, name, role, present) for name in counts]
+    own = counts
     if margins is not None:
         own = counts[1:]  # f can also serve as a measure
         cells = tuple(f"{name} of margins" for name in _CELLS)
@@ -203,8 +206,8 @@ def _counts(data: Data, name: str | int, role: str, present: Any) -> Any:
             " this column with pd.to_numeric, or pass other columns as margins=..."
         )
     if isinstance(data, xr.Dataset):
-        return values.astype(np.float64)
-    return pd.Series(values.to_numpy(dtype=np.float64, na_value=np.nan), values.index)
+        return values.astype(float)
+    return pd.Series(values.to_numpy(dtype=float, na_value=np.nan), values.index)
 
 
 # names used in other packages, in lowercase without punctuation, and the measures
@@ -225,7 +228,7 @@ _MEASURE_ALIASES = {
 def _measure_scores(
     *observed: AnyArray, measure: str, cells: Sequence[str], tail: float
 ) -> FloatArray:
-    tables = [np.asarray(cell, dtype=np.float64) for cell in observed]
+    tables = [np.asarray(cell, dtype=float) for cell in observed]
     for name, cell in zip(cells, tables, strict=True):
         wrong = ~np.isfinite(cell) | (cell < 0)
         if wrong.any():

@@ -181,7 +181,8 @@ def _answer_of_head(
     ddf: Any, question: AnyFunction, options: Options, roles: Options
 ) -> pd.DataFrame:
     """Call the function for the head, or for the counts N and N+."""
-    able, name = can(question), question.__name__
+    able = can(question)
+    name = question.__name__
     threshold = None if able.heads else options.get("threshold")
     if threshold is None and not able.heads:
         raise ValueError(
@@ -253,7 +254,8 @@ def _answer_by_groups(
     )
     # a family is one group or all groups, but ranks are always compared within a group
     usual = inspect.signature(question).parameters.get("adjust_over")
-    adjust, over = options.get("adjust"), options.get("adjust_over", usual and usual.default)
+    adjust = options.get("adjust")
+    over = options.get("adjust_over", usual and usual.default)
     across = adjust is not None and usual is not None and usual.default == "all" and over != "group"
     if across and (over != "all" or adjust not in ADJUSTMENTS):
         raise ValueError(

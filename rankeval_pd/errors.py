@@ -50,7 +50,8 @@ class RankevalWarning(UserWarning):
 def no_table(argument: str, given: object, wanted: str) -> TypeError:
     """Return the error for an object that is not a table."""
     way = next((line for name, line in _WAYS.items() if hasattr(given, name)), "")
-    home, name = type(given).__module__.split(".")[0].lstrip("_"), type(given).__name__
+    home = type(given).__module__.split(".")[0].lstrip("_")
+    name = type(given).__name__
     if home not in ("builtins", "numpy", "pandas", "xarray"):
         name = f"{home}.{name}"
     advice = ""
@@ -93,11 +94,13 @@ def warn(message: str) -> None:
     if message.startswith(_hushed_beginnings.get()):
         return
     # find the first frame outside this package and outside libraries that call the package
-    frame, level = sys._getframe(1), 2
+    frame = sys._getframe(1)
+    level = 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(
         ("rankeval_pd.", "xarray.", "dask.", "numpy.")
     ):
-        frame, level = frame.f_back, level + 1
+        frame = frame.f_back
+        level = level + 1
     warnings.warn(message, RankevalWarning, stacklevel=level)
 
 
@@ -313,7 +316,7 @@ def argument_check(
 @functools.cache
 def choices_of(function: AnyFunction) -> dict[str, tuple[str | None, ...]]:
     """Return the values of the options whose annotations list them, with ``Literal``."""
-    choices: dict[str, tuple[str | None, ...]] = {}
+    choices = {}
     for option, annotation in function.__annotations__.items():
         parts = parts_of(annotation, function)
         values = [value for part in parts for value in get_args(part)]
@@ -563,12 +566,12 @@ def check_numbers(
         raise ValueError(f"{argument}={brief(given)}: pass {allowed}.")
 
 
-def check_at_least_one(argument: str, value: object) -> float:
+def check_phi(value: object) -> float:
     """Return an overdispersion as a float, or raise an error if it is below 1."""
-    number = _as_float(argument, value, "a number of at least 1")
+    number = _as_float("phi", value, "a number of at least 1")
     if not 1.0 <= number <= _LARGEST_PHI:
         raise ValueError(
-            f"{argument}={shown(value)}: pass a number from 1 to {_LARGEST_PHI:g}. If the estimate "
+            f"phi={shown(value)}: pass a number from 1 to {_LARGEST_PHI:g}. If the estimate "
             "is below 1, pass 1."
         )
     return number
@@ -587,7 +590,8 @@ def check_memory(numbers: float, what: str, less: str) -> None:
     """
     if numbers < _SMALL:
         return
-    there, numbers = free_memory(), min(numbers, _ENDLESS)
+    there = free_memory()
+    numbers = min(numbers, _ENDLESS)
     if there is not None and numbers * _NUMBER > there:
         raise MemoryError(
             f"{what}: this needs {_size_in_words(numbers * _NUMBER)} of memory, but"

@@ -22,6 +22,7 @@ import xarray as xr
 from rankeval_pd.errors import (
     COMPUTE,
     DETAILS,
+    AnyFunction,
     UnknownNameError,
     argument_check,
     check_flag,
@@ -31,7 +32,16 @@ from rankeval_pd.errors import (
     parts_of,
 )
 from rankeval_pd.roles import LONG, MEANINGS, Roles, default_of, measures_of, widened
-from rankeval_pd.tables import Short, as_list, plain, record, shortened
+from rankeval_pd.tables import (
+    FrameOrDataset,
+    Keywords,
+    Options,
+    Short,
+    as_list,
+    plain,
+    record,
+    shortened,
+)
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Table = TypeVar("Table", pd.DataFrame, xr.Dataset)
@@ -108,11 +118,11 @@ class set_options:
             _blocks.set(blocks[: mine[-1]])
 
 
-def settings(details: bool | None = None, progress: bool | None = None) -> dict[str, Any]:
+def settings(details: bool | None = None, progress: bool | None = None) -> Options:
     """Return the options of the session, overridden by those of open blocks and of a call."""
     check_flag("details", details, none=True)
     check_flag("progress", progress, none=True)
-    values: dict[str, Any] = dict(_SETTINGS)
+    values: Options = dict(_SETTINGS)
     for options in _session:
         values.update(options._given)
     for options, _ in _blocks.get():
@@ -123,7 +133,7 @@ def settings(details: bool | None = None, progress: bool | None = None) -> dict[
     return values
 
 
-def session_defaults(function: Callable[..., Any]) -> dict[str, Any]:
+def session_defaults(function: AnyFunction) -> Options:
     """Return the defaults that the session options set for keywords of a public function."""
     values = settings()
     filled: list[str] = function.filled  # type: ignore[attr-defined]
@@ -133,7 +143,7 @@ def session_defaults(function: Callable[..., Any]) -> dict[str, Any]:
 def with_options(
     function: Function,
     able: Capabilities | None = None,
-    of_dataset: Callable[..., Any] | None = None,
+    of_dataset: AnyFunction | None = None,
 ) -> Function:
     """Make a public function use the session options and return a short table.
 
@@ -156,7 +166,7 @@ def with_options(
         check(args, keywords)
         args, keywords = in_wide_form(args, keywords)
         data = args[0] if args else keywords.get("data")
-        ask: Callable[..., Any] = function
+        ask: AnyFunction = function
         if of_dataset is not None and isinstance(data, xr.Dataset):
             ask = of_dataset
         inside = DETAILS.get()
@@ -168,7 +178,7 @@ def with_options(
                     keywords.setdefault(name, choices[name])
             with held(details=choices["details"], progress=choices["progress"]):
                 result = ask(*args, **keywords)
-        if not (noted and isinstance(result, pd.DataFrame | xr.Dataset)):
+        if not (noted and isinstance(result, FrameOrDataset)):
             return result
         result.attrs = record(result.attrs, function.__name__, able.laws, keywords)
         if inside is not None:
@@ -182,7 +192,7 @@ def with_options(
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 
 
-def in_wide_form(args: Any, keywords: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+def in_wide_form(args: Any, keywords: Options) -> tuple[Any, Options]:
     """Return the arguments of a call, with a long frame as a wide frame."""
     if all(keywords.get(role) is None for role in LONG):
         return args, keywords
@@ -193,7 +203,7 @@ def in_wide_form(args: Any, keywords: dict[str, Any]) -> tuple[Any, dict[str, An
 
 
 def leaving(
-    result: Any, able: Capabilities, keywords: Mapping[str, Any], data: Any, *, details: bool
+    result: Any, able: Capabilities, keywords: Keywords, data: Any, *, details: bool
 ) -> Any:
     """Return the short table unless all columns are wanted.
 
@@ -208,7 +218,7 @@ def leaving(
     data = getattr(data, "_meta", data)  # the template of a Dask DataFrame
     result.attrs.pop("order", None)
     some = "measure_a" in result or ("measure" in result and keywords.get("measures") is not None)
-    if some and isinstance(data, pd.DataFrame | xr.Dataset):
+    if some and isinstance(data, FrameOrDataset):
         order = plain(measures_of(data, keywords))
         if order is not None:
             result.attrs = {"order": order, **result.attrs}
@@ -216,7 +226,7 @@ def leaving(
 
 
 def as_asked(
-    result: pd.DataFrame, question: Callable[..., Any], keywords: Mapping[str, Any], data: Any
+    result: pd.DataFrame, question: AnyFunction, keywords: Keywords, data: Any
 ) -> pd.DataFrame:
     """Shorten a table of a Dask DataFrame as the options request, and record how it was made."""
     able = can(question)
@@ -317,7 +327,7 @@ class Capabilities:
         laws["noun"] = {True: "system", False: "measure"}[bool(self.items and not self.rankings)]
         return {name: law for name, law in laws.items() if law}
 
-    def layout_of(self, options: Mapping[str, Any], form: str) -> tuple[str, ...]:
+    def layout_of(self, options: Keywords, form: str) -> tuple[str, ...]:
         """Return the dimensions of the result for a Dataset, for these keywords and this form."""
         if self.any_rows:
             return ("row",)
@@ -327,9 +337,7 @@ class Capabilities:
         return tuple(self.layout[next(special, "")].split())
 
 
-def _answer_dataset(
-    function: Callable[..., Any], able: Capabilities, *args: Any, **keywords: Any
-) -> Any:
+def _answer_dataset(function: AnyFunction, able: Capabilities, *args: Any, **keywords: Any) -> Any:
     """Answer a Dataset at its door, which is loaded when it is needed."""
     from rankeval_pd.doors.datasets import answer_dataset
 
@@ -342,7 +350,7 @@ def can(function: Any, **differences: Any) -> Capabilities:
     return replace(capabilities, **differences)
 
 
-def declared(accessor: type) -> dict[str, tuple[Callable[..., Any], Capabilities]]:
+def declared(accessor: type) -> dict[str, tuple[AnyFunction, Capabilities]]:
     """Return the functions of an accessor in order, with their capabilities."""
     questions = {
         name: inspect.unwrap(x, stop=lambda function: hasattr(function, "capabilities"))
@@ -411,9 +419,10 @@ def declare_options(function: Function) -> Function:
     return function
 
 
-def _declared_entry(function: Callable[..., Any], entry: re.Match[str]) -> str:
+def _declared_entry(function: AnyFunction, entry: re.Match[str]) -> str:
     """Return an entry of a docstring with the kinds and meanings of its options."""
-    names, text = entry[1].split(", "), entry[2]
+    names = entry[1].split(", ")
+    text = entry[2]
     parameters = inspect.signature(function).parameters
     kinds = [_kind(function, parameters.get(name)) for name in names]
     if text and len({*kinds}) > 1:  # "As in" another function
@@ -426,15 +435,15 @@ def _declared_entry(function: Callable[..., Any], entry: re.Match[str]) -> str:
     return "".join(entries)
 
 
-def _kind(function: Callable[..., Any], parameter: inspect.Parameter | None) -> str:
+def _kind(function: AnyFunction, parameter: inspect.Parameter | None) -> str:
     """Return the kind of an option, such as `` : {"greater", "less"}``, or ""."""
     if parameter is None:
         return ""
     parts = parts_of(parameter.annotation, function)
     if not parts:
         return ""
-    values: list[str] = []
-    others: list[str] = []
+    values = []
+    others = []
     for part in parts:
         if get_origin(part) is Literal:
             values += [f'"{value}"' for value in get_args(part)]
@@ -465,7 +474,7 @@ def with_roles_but(*idle: str, **said: str) -> Callable[[Function], Function]:
 
 
 def with_roles_and(
-    others: Mapping[str, Any], said: Mapping[str, str] | None = None
+    others: Keywords, said: Mapping[str, str] | None = None
 ) -> Callable[[Function], Function]:
     """Add roles and related keywords, with their defaults, to signature and docstring.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import textwrap
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any, NamedTuple
 
@@ -140,7 +140,7 @@ def _item_facts(data: FrameOrDataset, keywords: Keywords) -> Facts:
 
 def _groups_and_rest(data: FrameOrDataset, roles: Roles, systems: list[Any]) -> Facts:
     """Return group columns, and unused text columns."""
-    out: list[Hashable] = []
+    out = []
     if isinstance(data, pd.DataFrame) and data.columns.nlevels == 1 and data.columns.is_unique:
         named = as_names(roles.by, data.columns) + as_names(roles.label, data.columns)
         known = {*systems, *named, *roles.factors, roles.strata, roles.seeds}
@@ -154,10 +154,11 @@ def _groups_and_rest(data: FrameOrDataset, roles: Roles, systems: list[Any]) -> 
 
 
 def _facts(data: FrameOrDataset, roles: Roles) -> Facts:
-    labels, configured = _label_fact(data, roles), roles
+    labels = _label_fact(data, roles)
+    configured = roles
     if isinstance(data, xr.Dataset):
         frame = header_of(data, roles)
-        others: list[Hashable] = list(data.data_vars)
+        others = list(data.data_vars)
     else:
         frame = doors.with_levels(data, roles)
         others = list(frame.columns)
@@ -178,7 +179,8 @@ def _facts(data: FrameOrDataset, roles: Roles) -> Facts:
         ]
     else:
         groups = doors.read_frame(data, configured, scored=False)
-        total, positive = groups.number.size, int(groups.columns["gold"].sum())
+        total = groups.number.size
+        positive = int(groups.columns["gold"].sum())
         told = f"{positive:,}"
         if total:
             told += f", baseline precision {positive / total:.2%}"

@@ -563,7 +563,7 @@ def with_columns(frame: pd.DataFrame, columns: Keywords) -> pd.DataFrame:
         return frame.assign(**columns)
     result = frame.copy(deep=False)
     for name, values in columns.items():
-        result[(name, *[""] * (frame.columns.nlevels - 1))] = values
+        result[name, *[""] * (frame.columns.nlevels - 1)] = values
     return result
 
 
@@ -709,7 +709,7 @@ def find_gold(data: pd.DataFrame, roles: Roles) -> Hashable:
 
 def measures_of(data: FrameOrDataset, options: Keywords, *, every: bool = True) -> list[Hashable]:
     """Return the measures, or an empty list if the measures are unclear."""
-    known: Options = {}
+    known = {}
     for role in Roles.__dataclass_fields__:
         if role in options and not (every and role == "measures"):
             known[role] = options[role]

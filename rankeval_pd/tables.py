@@ -65,7 +65,8 @@ def is_missing(name: Any) -> bool:
 
 def apart(names: Iterable[Hashable], columns: Sequence[str]) -> list[Hashable]:
     """Return the names of group columns, with n renamed to by_n if the result has n."""
-    taken, result = {*columns, *_INNER, "row"}, list(names)
+    taken = {*columns, *_INNER, "row"}
+    result = list(names)
     for place, name in enumerate(result):
         if name in taken:
             while name in {*taken, *result}:

@@ -179,11 +179,11 @@ def rows_of_pools(
     parts = list(numbers[:, np.newaxis])
     if n.size <= most:
         parts = [numbers]
-    columns: Columns = {}
+    columns = {}
     for part in parts:
         row, place = np.nonzero(exists[part])
         row = part[row]
-        size: Any = float(total[part[0]]), float(positive[part[0]])
+        size = float(total[part[0]]), float(positive[part[0]])
         if n.size <= most:
             size = total[row].astype(float), positive[row].astype(float)
         model = random_tests.population_model(population, *size)
@@ -266,7 +266,8 @@ def _rows_of_cdf(
     """Return one row per n and count; ``beyond`` are sizes above N."""
     if beyond is not None:
         n = beyond
-    lists, size = candidates.sizes(n), candidates.common_size()
+    lists = candidates.sizes(n)
+    size = candidates.common_size()
     count, exists = _cdf_grid(lists, size)
     total = np.maximum(size.total[:, np.newaxis, np.newaxis], 1).astype(float)
     positive = size.positive[:, np.newaxis, np.newaxis].astype(float)
@@ -279,7 +280,8 @@ def _rows_of_cdf(
     step = np.arange(count.shape[-1])
     whole = np.arange(step.size // _STEPS_PER_COUNT + 2)
     exact = np.exp(log_tail(count[..., :1] + whole, drawn, model, "discrete"))
-    at, after = exact[..., step // _STEPS_PER_COUNT], exact[..., step // _STEPS_PER_COUNT + 1]
+    at = exact[..., step // _STEPS_PER_COUNT]
+    after = exact[..., step // _STEPS_PER_COUNT + 1]
     rest = step % _STEPS_PER_COUNT / _STEPS_PER_COUNT
     columns = {
         "tp": count,
@@ -306,7 +308,8 @@ def _cdf_grid(n: IntArray, size: Size) -> tuple[FloatArray, stats.BoolArray]:
         "Pass only the list sizes you need, n=...",
     )
     step = np.arange(points) / _STEPS_PER_COUNT
-    first, last = first[..., np.newaxis], last[..., np.newaxis]
+    first = first[..., np.newaxis]
+    last = last[..., np.newaxis]
     return step + first, (step <= last - first) & (size.total[:, np.newaxis, np.newaxis] > 0)
 
 
@@ -373,7 +376,8 @@ def crossovers(
       measure     p  n_first  n_last  tp_first
     0      G2  0.05        2      22         2
     """
-    levels, ties = check_shares("p", p, one=True), Roles.of(roles).ties
+    levels = check_shares("p", p, one=True)
+    ties = Roles.of(roles).ties
     pool = random_tests.chosen_pool(pool, roles)
     return tabulate(
         data,
@@ -405,13 +409,15 @@ def _lists_at_bound(
     pool: Pool,
 ) -> Columns:
     """Return true positives and whether they reach the bound: (group, measure, p, n)."""
-    lists, size = ranking.nbest(n, ties), random_tests.pool_of(ranking, pool)
+    lists = ranking.nbest(n, ties)
+    size = random_tests.pool_of(ranking, pool)
     *rows, longest = lists.tp.shape
     # groups of equal size share bounds; the list of all candidates has none
     sizes, back = unique_rows(size.total.ravel(), size.positive.ravel())
     least = np.full((sizes[0].size, p.size, longest), np.inf)
     for place, (total, positive) in enumerate(zip(*(x.tolist() for x in sizes), strict=True)):
-        model, inside = Finite(float(total), float(positive)), np.arange(1.0, total)[:longest]
+        model = Finite(float(total), float(positive))
+        inside = np.arange(1.0, total)[:longest]
         for level, at in enumerate(p.tolist()):
             least[place, level, : inside.size] = stats.bound(bound, at, inside, model) - _EQUAL
     tp = np.broadcast_to(lists.tp[..., np.newaxis, :], (*rows, p.size, longest))
@@ -430,7 +436,8 @@ def _runs_above_bound(rows: Rows, _: Sequence[Hashable]) -> Rows:
     start = np.flatnonzero(fresh)
     stop = np.append(start[1:], reached.size)[: start.size]
     kept = reached[start] & (stop - start >= 2)
-    first, last = start[kept], stop[kept] - 1
+    first = start[kept]
+    last = stop[kept] - 1
     return {
         GROUP: rows[GROUP][first],
         "measure": rows["measure"][first],

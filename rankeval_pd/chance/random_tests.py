@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, Unpack, cast
@@ -41,14 +41,14 @@ from rankeval_pd.stats.random_model import (
     parametric_bound,
     simultaneous_p_values,
 )
-from rankeval_pd.tables import Columns, Options
+from rankeval_pd.tables import Columns, Keywords, Options
 
 # ---- Determine the pool of candidates from which random lists are drawn
 
 Pool = Literal["retrieved", "all"] | int
 
 
-def chosen_pool(pool: Any, roles: Mapping[str, Any], population: str = "finite") -> Pool:
+def chosen_pool(pool: Any, roles: Keywords, population: str = "finite") -> Pool:
     """Return the pool, which is "retrieved" by default if rankings are incomplete."""
     ends = Roles.of(roles).ends
     if pool is None:
@@ -178,13 +178,14 @@ def random_bound_for(
     if prior is not None:
         errors.check_number("prior", prior)
     model = _published_population(n_candidates, n_positive, prior, population)
-    levels, sizes = errors.check_shares("p", p, one=True), doors.check_n(n)
+    levels = errors.check_shares("p", p, one=True)
+    sizes = doors.check_n(n)
     if not isinstance(sizes, np.ndarray) and n_candidates is None:
         raise ValueError(
             f"n={n!r} needs a finite number of candidates, but the population is infinite. Pass"
             " whole numbers."
         )
-    shares: dict[str, FloatArray] = {}
+    shares = {}
     if isinstance(sizes, Shares):
         shares = {"share": sizes.values}  # noqa: PD011
         sizes = sizes.of(n_candidates or 0)
@@ -288,7 +289,8 @@ def random_pvalue(
     if n_queries is None:
         errors.check_together(**{name: x for name, x in given.items() if x is not None})
     model = _published_population(n_candidates, n_positive, prior, population)
-    count, size = _numbers("tp", tp), _numbers("n", n, whole=True)
+    count = _numbers("tp", tp)
+    size = _numbers("n", n, whole=True)
     if isinstance(model, Finite) and np.any(size > model.total):
         raise ValueError(
             f"n={brief(n)} exceeds n_candidates={brief(n_candidates)}. To allow any n, pass"
@@ -314,11 +316,12 @@ def log_tail(at: FloatArray, n: FloatArray, model: Population, method: str) -> F
         log_p = np.where((at <= -1.0) | ((at < n) & (prior == 1.0)), 0.0, -np.inf)
         inside = (at > -1.0) & (at < n) & (prior > 0.0) & (prior < 1.0)
         log_p[inside] = log_betainc(at[inside] + 1.0, n[inside] - at[inside], prior[inside])
-        return np.asarray(log_p)
+        return log_p
     whole = np.floor(at)
     log_p = model.tails(whole, n).gt
     if method == "interpolated":
-        rest, next_p = at - whole, model.tails(whole + 1.0, n).gt
+        rest = at - whole
+        next_p = model.tails(whole + 1.0, n).gt
         with np.errstate(divide="ignore"):
             between = np.logaddexp(np.log1p(-rest) + log_p, np.log(rest) + next_p)
         log_p = np.where(rest == 0.0, log_p, between)
@@ -386,14 +389,14 @@ def _numbers(name: str, values: Any, *, whole: bool = False) -> FloatArray:
     array = np.asarray(values)
     if array.dtype.kind not in "iuf":
         raise TypeError(f"{name}={brief(values)}: pass a number, or an array of numbers.")
-    allowed, wrong = "finite numbers", ~np.isfinite(array)
+    allowed = "finite numbers"
+    wrong = ~np.isfinite(array)
     if whole:
         allowed = "counts, whole numbers of at least 0"
         wrong |= (array < 0) | (array != np.floor(array))
     if wrong.any():
         raise ValueError(f"{name}={brief(values)}: pass {allowed}.")
-    numbers: FloatArray = array.astype(float)[()]  # a population of one number is a scalar's
-    return numbers
+    return array.astype(float)[()]  # a population of one number is a scalar's
 
 
 LOG_10 = math.log(10.0)
@@ -521,7 +524,8 @@ def random_test(
       measure  n  tp  expected  lift   p_value
     0      G2  2   2       1.0   2.0  0.166667
     """
-    sizes, chosen = doors.check_n(n), Roles.of(roles)
+    sizes = doors.check_n(n)
+    chosen = Roles.of(roles)
     errors.check_flag("combine", combine)
     clustered = chosen.groups is not None
     pool = chosen_pool(pool, roles, population)
@@ -588,10 +592,12 @@ def _test_columns(
     advance: Callable[[int], object],
 ) -> Columns:
     """Return the columns (group, measure, n) of the tests."""
-    lists, size = ranking.nbest(n, ties), pool_of(ranking, pool)
+    lists = ranking.nbest(n, ties)
+    size = pool_of(ranking, pool)
     if n is None:
         n = ranking.every
-    total, positive = size.total[..., np.newaxis], size.positive[..., np.newaxis]
+    total = size.total[..., np.newaxis]
+    positive = size.positive[..., np.newaxis]
     inside = np.minimum(n, np.maximum(total, 1))  # lists that do not exist are removed later
     with silent_division():
         expected = inside * np.true_divide(positive, total)
@@ -614,13 +620,15 @@ def _test_columns(
         for row in np.ndindex(tails.ge.shape[:-1]):
             here = lists.exists[row] & (n <= size.total[row])
             of_row = population_model(population, float(size.total[row]), float(size.positive[row]))
-            log_p, tp = tails.ge[(*row, here)], lists.tp[(*row, here)].astype(float)
-            p_adjusted[(*row, here)] = simultaneous_p_values(
+            log_p = tails.ge[*row, here]
+            tp = lists.tp[*row, here].astype(float)
+            p_adjusted[*row, here] = simultaneous_p_values(
                 log_p, tp, n[here].astype(float), of_row, advance
             )
         columns["p_adjusted"] = p_adjusted
     if candidates.clusters is not None:
-        of_groups, names = partial(random_p, size=size), ("more", "fewer")
+        of_groups = partial(random_p, size=size)
+        names = ("more", "fewer")
         by = of_rows(of_groups, ranking, candidates.clusters, n, lists.exists, names)
         p = by["more"]
         with np.errstate(divide="ignore"):
@@ -647,7 +655,8 @@ def _list_counts(
     ranking: Ranking, _: Candidates, *, n: IntArray | None, ties: str, pool: Pool
 ) -> Columns:
     """Return the true positives in each list, and the sizes of groups and pools in any row."""
-    lists, pools = ranking.nbest(n, ties), pool_of(ranking, pool)
+    lists = ranking.nbest(n, ties)
+    pools = pool_of(ranking, pool)
     return {
         "tp": lists.tp,
         "listed": lists.exists,
@@ -670,7 +679,9 @@ def _combined_test(
         of_groups = np.zeros(shape, dtype=np.int64)
         of_groups[table["measure"], table[GROUP]] = table[name]
         sizes[name] = of_groups[measure]
-    here, total, positive = sizes["here"], sizes["total"], sizes["positive"]
+    here = sizes["here"]
+    total = sizes["total"]
+    positive = sizes["positive"]
     long = n[:, np.newaxis] > here
     tp = np.where(cells.exists, table["tp"][cells.row], 0)
     exists = cells.exists & table["listed"][cells.row]

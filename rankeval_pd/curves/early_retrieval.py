@@ -158,7 +158,8 @@ def bedroc(
         )
     level = check_share("level", level)
     question = partial(area_rows, kernel=partial(bedroc_columns, alpha=alpha, level=level))
-    columns, attrs = (*BEDROC_COLUMNS, "n_groups"), {"alpha": alpha, "level": level}
+    columns = (*BEDROC_COLUMNS, "n_groups")
+    attrs = {"alpha": alpha, "level": level}
     return tabulate(data, roles, question, columns, can(bedroc), attrs=attrs)
 
 
@@ -216,9 +217,11 @@ def partial_area(
     0    good  0.722201  0.669770  0.773332     0.5
     1    fair  0.617073  0.575875  0.665074     0.5
     """
-    fpr, level = check_share("fpr", fpr, one=True), check_share("level", level)
+    fpr = check_share("fpr", fpr, one=True)
+    level = check_share("level", level)
     question = partial(area_rows, kernel=partial(partial_columns, fpr=fpr, level=level))
-    columns, attrs = (*PARTIAL_COLUMNS, "n_groups"), {"fpr": fpr, "level": level}
+    columns = (*PARTIAL_COLUMNS, "n_groups")
+    attrs = {"fpr": fpr, "level": level}
     return tabulate(data, roles, question, columns, can(partial_area), attrs=attrs)
 
 
@@ -232,7 +235,8 @@ def _early_columns(
 
     They are the outer limits of the sample with and without a pair of candidates at each end.
     """
-    result, added = statistic(ranking), statistic(areas.with_end_pairs(ranking))
+    result = statistic(ranking)
+    added = statistic(areas.with_end_pairs(ranking))
     longer = cluster
     if cluster is not None:
         cluster = np.broadcast_to(cluster, result.present.shape)

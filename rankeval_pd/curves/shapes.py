@@ -39,6 +39,7 @@ from rankeval_pd.stats import (
     Finite,
     FloatArray,
     IntArray,
+    Limits,
     Ranking,
     bands,
     clopper_pearson,
@@ -72,7 +73,8 @@ def sizes_of(n: Any) -> Sizes:
 
 def lists_of(ranking: Ranking, n: IntArray, ties: str) -> CurveLists:
     """Return the data for the intervals along one ranking's curve; ``n`` increases from 1."""
-    lists, total = ranking.nbest(n, ties), int(ranking.here)
+    lists = ranking.nbest(n, ties)
+    total = int(ranking.here)
     block = lists.block
     cut = (n - block.above < block.size) & (ties == "expected")
     return CurveLists(
@@ -98,22 +100,21 @@ class Curve(NamedTuple):
     seed: int = 0
 
 
-def heights(
-    ranking: Ranking, n: IntArray, exists: BoolArray, curve: Curve
-) -> tuple[FloatArray, FloatArray]:
+def heights(ranking: Ranking, n: IntArray, exists: BoolArray, curve: Curve) -> Limits:
     """Return the limits for the height of a curve (..., n); NaN if undefined."""
     limits = np.full((2, *exists.shape), np.nan)
     rising, back = np.unique(n, return_inverse=True)
     few = []
     for row in np.ndindex(exists.shape[:-1]):
-        positive, total = int(ranking.size.positive[row]), int(ranking.here[row])
+        positive = int(ranking.size.positive[row])
+        total = int(ranking.here[row])
         least = min(positive, total - positive)
         listed = np.isin(rising, n[exists[row]]) & (rising > 0)
         if curve.interval == "simultaneous" and least < bands.LEAST:
             few.append((positive, total - positive))
         elif least and listed.any():
             of_row = _heights_of_one(ranking.row(row), rising, listed, curve)
-            limits[(slice(None), *row)] = of_row[:, back]
+            limits[slice(None), *row] = of_row[:, back]
     if few:
         positive, others = min(few, key=min)
         warn(
@@ -126,15 +127,18 @@ def heights(
 
 def _heights_of_one(ranking: Ranking, n: IntArray, listed: BoolArray, curve: Curve) -> FloatArray:
     """Return the limits for one ranking: (2, n)."""
-    space, pointwise = curve.space, curve.interval == "pointwise"
+    space = curve.space
+    pointwise = curve.interval == "pointwise"
     result = np.full((2, n.size), np.nan)
     lists = every = lists_of(ranking, n[listed], curve.ties)
-    at, each = np.flatnonzero(listed), curve.level
+    at = np.flatnonzero(listed)
+    each = curve.level
     if not pointwise:
         inside = bands.covered(space, lists)
         if not inside.any():
             return result
-        lists, at = lists.chosen(inside), at[inside]
+        lists = lists.chosen(inside)
+        at = at[inside]
         each = bands.band_level(space, lists, curve.level, curve.seed)
     result[:, at] = bands.curve_limits(space, lists, each, every)
     if space != "precision_recall" and pointwise:
@@ -248,7 +252,8 @@ def _curve(
         columns[3:] = _AT_N
     if isinstance(sizes, Shares):
         columns.remove("share")
-    curve, together = Curve(space, ties), None
+    curve = Curve(space, ties)
+    together = None
     kernel: Callable[..., Columns] = _curve_columns
     noted: dict[str, Any] = {"quantity": _HEIGHTS[space], "space": space, "ties": ties}
     if average is not None:
@@ -314,7 +319,7 @@ def _lists_of_curve(ranking: Ranking, n: IntArray | None, curve: Curve) -> _List
     if curve.space in _FROM_ONE:
         return every
     # prepend the empty list, with a threshold above every score
-    longer: list[Any] = []
+    longer = []
     for x, first in zip(every, (0, 0, np.inf, True), strict=True):
         empty = np.full((*x.shape[:-1], 1), first, dtype=x.dtype)
         longer.append(np.concatenate([empty, x], axis=-1))
@@ -773,7 +778,8 @@ def _isoline_rows(candidates: Candidates, n: IntArray | None, *, space: str) -> 
     """Return one row per group, list size and possible number of true positives."""
     sizes = candidates.sizes(n)
     total, positive = candidates.common_size()
-    total, positive = total[:, np.newaxis, np.newaxis], positive[:, np.newaxis, np.newaxis]
+    total = total[:, np.newaxis, np.newaxis]
+    positive = positive[:, np.newaxis, np.newaxis]
     tp = np.arange(int(positive.max(initial=0)) + 1)
     size = sizes[:, np.newaxis]  # (group, n, tp)
     exists = (tp <= np.minimum(size, positive)) & (size - tp <= total - positive) & (size <= total)

@@ -92,7 +92,7 @@ def simulate_candidates(
     generator = np.random.default_rng(Roles.of({"rng": rng}).rng)
     gold = generator.random(n_candidates) < baseline
     shared = generator.normal(size=gold.size)
-    columns: dict[str, Any] = {}
+    columns = {}
     for name, lift in lifts.items():
         own = generator.normal(size=gold.size)
         noise = np.sqrt(together) * shared + np.sqrt(1.0 - together) * own
@@ -151,10 +151,13 @@ def true_precision(share: npt.ArrayLike, *, quality: float, baseline: float = 0.
     high = -low
     for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)
-        true, false = baseline * special.ndtr(quality - middle), special.ndtr(-middle)
+        true = baseline * special.ndtr(quality - middle)
+        false = special.ndtr(-middle)
         enough = true + (1.0 - baseline) * false >= wanted
-        low, high = np.where(enough, middle, low), np.where(enough, high, middle)
-    true, false = baseline * special.ndtr(quality - low), special.ndtr(-low)
+        low = np.where(enough, middle, low)
+        high = np.where(enough, high, middle)
+    true = baseline * special.ndtr(quality - low)
+    false = special.ndtr(-low)
     precision = true / (true + (1.0 - baseline) * false)
     precision = np.where(wanted == 1.0, baseline, precision)
     return float(precision) if precision.ndim == 0 else precision

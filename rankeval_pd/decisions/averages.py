@@ -119,7 +119,8 @@ def average_areas(areas: Rows, n_groups: int, *, average: str, level: float) -> 
     cells = GroupCells.of(areas, n_groups)
     area, chance = (cells.of_column(areas[name]) for name in ("area", "chance"))
     known = ~np.isnan(area)
-    weight, times = None, np.ones(area.shape)
+    weight = None
+    times = np.ones(area.shape)
     if average == "micro":
         weight = times = np.where(known, cells.of_column(areas["weight"]), np.nan)
     result = over_groups(area * times, weight)

@@ -13,10 +13,18 @@ import numpy as np
 from rankeval_pd import stats
 from rankeval_pd.decisions.families import adjusted_p, family_levels
 from rankeval_pd.decisions.ranks import rank_limits
-from rankeval_pd.stats import AnyItems, FloatArray, IntArray, Items, PairOptions, Step, quiet
+from rankeval_pd.stats import (
+    AnyItems,
+    FloatArray,
+    IntArray,
+    Items,
+    Limits,
+    PairOptions,
+    Step,
+    quiet,
+)
 from rankeval_pd.stats.bootstrap import with_resamples
 from rankeval_pd.stats.gains import (
-    Limits,
     PairTests,
     Tested,
     bootstrap_tests,
@@ -42,7 +50,8 @@ def bootstrapped_pairs(
 
     With earlier ``draws`` for these pairs, no intervals are returned.
     """
-    options, limits = with_resamples(options, len(pairs)), draws is None
+    options = with_resamples(options, len(pairs))
+    limits = draws is None
     repeatable = isinstance(items, Items) and items.factors is None
     while True:
         tested = bootstrap_tests(items, pairs, options, step, draws=draws, limits=limits)
@@ -51,7 +60,8 @@ def bootstrapped_pairs(
         possible = repeatable and size <= options.most and len(pairs) * size <= _MOST_NUMBERS
         if not possible or not rows["undecided"].any():
             return rows
-        options, draws = replace(options, n_resamples=size), None
+        options = replace(options, n_resamples=size)
+        draws = None
 
 
 def pairs_tested_once(
@@ -68,28 +78,39 @@ def pairs_tested_once(
 
 def decided_pairs(found: Tested, pairs: IntArray) -> Rows:
     """Return the rows of a group: adjusted p-values, limits that agree, the leading system."""
-    items, options, theta, tests = found.items, found.options, found.theta, found.rows
+    items = found.items
+    options = found.options
+    theta = found.theta
+    tests = found.rows
     a, b = found.pairs.T
     gain = theta[a] - theta[b]
     undefined = np.isnan(gain)
     if found.estimate is not None:
         gain = found.estimate
-    p, ordered = np.fmax(tests.p, tests.least), np.fmax(tests.ordered, tests.least_ordered)
+    p = np.fmax(tests.p, tests.least)
+    ordered = np.fmax(tests.ordered, tests.least_ordered)
     columns = [tests.error, tests.low, tests.high, p, ordered]
     error, low, high, p, ordered = np.where(undefined, np.nan, columns)
     doubled = np.minimum(1.0, 2.0 * ordered)
     own = doubled if options.tails == 2 else p
     # the p-values to adjust, their Monte Carlo intervals and Monte Carlo errors
-    shares, least, tails, drawn, draws = tests.p, tests.least, 1.0, tests.drawn, options.n_resamples
+    shares = tests.p
+    least = tests.least
+    tails = 1.0
+    drawn = tests.drawn
+    draws = options.n_resamples
     family, largest = own, found.largest
     if largest is not None:
         family = largest.down if options.adjust == "max-t-stepdown" else largest.single
         family = np.where(np.isnan(own), np.nan, family)
         own = np.where(np.isnan(p), np.nan, largest.alone)
-        shares, least = family, np.full(family.size, np.nan)
+        shares = family
+        least = np.full(family.size, np.nan)
         drawn = np.full(family.size, not found.every)
     elif options.tails == 2:
-        shares, least, tails = tests.ordered, np.minimum(1.0, 2.0 * tests.least_ordered), 2.0
+        shares = tests.ordered
+        least = np.minimum(1.0, 2.0 * tests.least_ordered)
+        tails = 2.0
     added = int(options.event != "strict")  # one is added to the counts
     with np.errstate(invalid="ignore"):
         p_stderr = tails * np.sqrt(shares * (1.0 - shares) / draws) * drawn
@@ -105,7 +126,8 @@ def decided_pairs(found: Tested, pairs: IntArray) -> Rows:
     least = _in_one_family(family_low, group, options)
     most = _in_one_family(family_high, group, options)
     if options.n_alike > 1:  # the tests of other groups are not yet known
-        least, most = options.n_alike * family_low, options.n_alike * family_high
+        least = options.n_alike * family_low
+        most = options.n_alike * family_high
     # limits that agree with the p-value, and with the adjusted p-value
     intervals = [(low, high, own)]
     together = found.together
@@ -120,11 +142,14 @@ def decided_pairs(found: Tested, pairs: IntArray) -> Rows:
             high = np.where(np.isnan(high), np.nan, np.inf)
         decides = np.where(np.isnan(decides), 1.0, decides)
         agreeing.append(stats.agree_with_test(low, high, decides, "two-sided", options.level))
-    alone, shown = agreeing[0], agreeing[-1]
-    first, second = items.sign * theta[a], items.sign * theta[b]
+    alone = agreeing[0]
+    shown = agreeing[-1]
+    first = items.sign * theta[a]
+    second = items.sign * theta[b]
     if options.alternative == "less":  # tests whether the second is better
         first, second, gain = second, first, -gain
-        shown, alone = _negative(shown), _negative(alone)
+        shown = _negative(shown)
+        alone = _negative(alone)
     better, worse = np.where(found.swapped, pairs[:, ::-1].T, pairs.T)
     of_items, of_seeds = np.full((2, gain.size), np.nan) if found.parts is None else found.parts
     seeds = np.zeros(items.n_systems, dtype=np.int64)
@@ -189,7 +214,8 @@ def ranks_of(
 ) -> Rows:
     """Return one row per system, with the columns of pairs that decide about ranks."""
     refuse_crossed(items, "system_ranks")
-    systems, pairs = np.arange(items.n_systems), np.stack(stats.all_pairs(items.n_systems), axis=1)
+    systems = np.arange(items.n_systems)
+    pairs = np.stack(stats.all_pairs(items.n_systems), axis=1)
     draws = draws_of(items, pairs, options, step)
     found = stats.scores_with_limits(draws, test)
     tested = dict.fromkeys([*_OF_PAIRS, "n_resamples", "undecided"], np.zeros(0))
@@ -203,7 +229,8 @@ def ranks_of(
     known = np.where(np.isnan(found.theta), -np.inf, found.theta)  # without a score: last
     together, alone = found.together, found.alone
     if items.sign < 0.0:
-        together, alone = _negative(together), _negative(alone)
+        together = _negative(together)
+        alone = _negative(alone)
     every = {
         "interval": found.interval,
         "skewed": found.skewed,
@@ -250,12 +277,14 @@ def ranked_systems(rows: Rows, *, how: PairOptions, over_all: bool) -> Rows:
     """
     n_groups = int(rows[GROUP][-1]) + 1
     rows = dict(rows)
-    p, family = rows.pop("pair_p"), rows.pop("family_p")
+    p = rows.pop("pair_p")
+    family = rows.pop("family_p")
     if over_all:
         p = _in_one_family(family, np.repeat(np.arange(n_groups), p.size // n_groups), how)
     rank = rows["rank"].reshape(n_groups, -1)
     found = rank_limits(rank, p.reshape(n_groups, -1), how.alpha)
-    low, high = found.low.ravel(), found.high.ravel()
+    low = found.low.ravel()
+    high = found.high.ravel()
     return {
         "rank_low": low,
         "rank_high": high,

@@ -21,6 +21,7 @@ from rankeval_pd import stats
 from rankeval_pd.decisions.families import adjusted_p, family_levels
 from rankeval_pd.decisions.verdicts import Decision
 from rankeval_pd.stats import AnyArray, BoolArray, FloatArray, IntArray, letters, rejects
+from rankeval_pd.tables import Columns
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,13 +66,16 @@ def adjusted_tests(
         columns = {name: values[..., chosen, :] for name, values in tests.items()}
         if stands is not None:
             stands = stands[chosen]
-    p, error, freedom = columns["p_value"], columns["error"], columns["freedom"]
+    p = columns["p_value"]
+    error = columns["error"]
+    freedom = columns["freedom"]
     if how.adjust is None or not p.size:
         return AdjustedTests(p, stats.quantile_of(freedom, how.level) * error)
     drawn = p
     if how.swapped:
         drawn = columns[f"p_family{family}"]
-    once, first = drawn, np.zeros(0, dtype=np.intp)
+    once = drawn
+    first = np.zeros(0, dtype=np.intp)
     if stands is not None:
         _, first, back = np.unique(stands, return_index=True, return_inverse=True)
         first = first[back]
@@ -107,7 +111,7 @@ def rank_columns(
     how: RankOptions,
     baseline: int | None = None,
     stands: IntArray | None = None,
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return the possible ranks, and each measure's difference from a reference.
 
     The ranks are derived from all pairwise tests. With a baseline, each measure is compared with
@@ -120,7 +124,8 @@ def rank_columns(
     known = np.where(np.isnan(value), -np.inf, value)
     reference = np.argmax(known, axis=-2)
     if baseline is not None:
-        reference, chosen = np.full_like(reference, baseline), stats.with_one(count, baseline)
+        reference = np.full_like(reference, baseline)
+        chosen = stats.with_one(count, baseline)
         shown = adjusted_tests(tests, how, chosen=chosen, stands=stands, family=stats.BASELINE)
     below = np.tri(count, k=-1, dtype=bool)[..., np.newaxis]
     difference = _matrix(tests["difference"], count)
@@ -128,7 +133,7 @@ def rank_columns(
     decisive = rejects(_matrix(every.p_adjusted, count, 1.0), how.alpha)
     limits = _possible_ranks(known, decisive & (difference < 0))
     higher = known[..., np.newaxis, :, :] > known[..., :, np.newaxis, :]
-    columns: dict[str, AnyArray] = {
+    columns = {
         "rank": 1 + higher.sum(axis=-2),
         "rank_low": limits.low,
         "rank_high": limits.high,
@@ -165,10 +170,11 @@ def _possible_ranks(value: FloatArray, better: BoolArray) -> RankLimits:
     told_apart = better | np.swapaxes(better, -3, -2)
     names = np.full(value.shape, "", dtype=object)
     for *row, k in np.ndindex(*value.shape[:-2], value.shape[-1]):
-        order = np.argsort(-value[(*row, slice(None), k)], kind="stable")
-        apart = told_apart[(*row, slice(None), slice(None), k)]
-        names[(*row, order, k)] = letters(apart[np.ix_(order, order)])
-    low, high = 1 + better.sum(axis=-2), value.shape[-2] - better.sum(axis=-3)
+        order = np.argsort(-value[*row, slice(None), k], kind="stable")
+        apart = told_apart[*row, slice(None), slice(None), k]
+        names[*row, order, k] = letters(apart[np.ix_(order, order)])
+    low = 1 + better.sum(axis=-2)
+    high = value.shape[-2] - better.sum(axis=-3)
     return RankLimits(low, high, names)
 
 
@@ -185,7 +191,7 @@ def rank_limits(rank: IntArray, p_values: FloatArray, alpha: float) -> RankLimit
     sure = np.isnan(p_values) | rejects(p_values, alpha)
     sure = _matrix(sure[..., np.newaxis], rank.shape[-1]) > 0.0
     better = (rank[..., :, np.newaxis] > rank[..., np.newaxis, :])[..., np.newaxis] & sure
-    low, high, named = _possible_ranks(-rank[..., np.newaxis].astype(np.float64), better)
+    low, high, named = _possible_ranks(-rank[..., np.newaxis].astype(float), better)
     return RankLimits(low[..., 0], high[..., 0], named[..., 0])
 
 

@@ -101,11 +101,14 @@ def decide(
     table["ci_low"], table["ci_high"] = low, high
     table["significant"] = stats.rejects(p, how.alpha)
     # "leaning" is the first measure if the sign is above 0, and the second if it is below 0
-    sign, a, b = np.sign(table[towards]), table["measure_a"], table["measure_b"]
+    sign = np.sign(table[towards])
+    a = table["measure_a"]
+    b = table["measure_b"]
     leaning = table["leaning"] = np.where(sign > 0, a, np.where(sign < 0, b, -1))
     table["better"] = np.where(table["significant"], leaning, -1)
     if "p_tie_low" in table:  # whether another order of equal scores changes the decision
-        own, differs = np.nan_to_num(sign) * table["significant"], np.zeros(p.shape, dtype=bool)
+        own = np.nan_to_num(sign) * table["significant"]
+        differs = np.zeros(p.shape, dtype=bool)
         for name, p_name in zip(TIE_ENDS, P_ENDS, strict=True):
             differs |= np.sign(table[name]) * stats.rejects(table[p_name], how.alpha) != own
         table["tie_decides"] = differs & table["cuts_tie"]
@@ -298,10 +301,15 @@ def _of_regions(*columns: AnyArray, level: float) -> Limits:
     """
     tp_a, tp_b, only, n, error, rejects = columns
     low, high = stats.corrected_score(tp_a, only, tp_b, only, level)
-    part, center, half = only / n, (tp_a - tp_b) / n, stats.z_of(level) * error
-    low, high = np.where(only == 0, 0.0, low * part), np.where(only == 0, 0.0, high * part)
-    wide_low, wide_high = np.maximum(center - half, -1.0), np.minimum(center + half, 1.0)
-    keep_low, keep_high = rejects & (wide_low <= 0.0), rejects & (wide_high >= 0.0)
+    part = only / n
+    center = (tp_a - tp_b) / n
+    half = stats.z_of(level) * error
+    low = np.where(only == 0, 0.0, low * part)
+    high = np.where(only == 0, 0.0, high * part)
+    wide_low = np.maximum(center - half, -1.0)
+    wide_high = np.minimum(center + half, 1.0)
+    keep_low = rejects & (wide_low <= 0.0)
+    keep_high = rejects & (wide_high >= 0.0)
     low = np.where(keep_low & (low > 0.0), low, np.fmin(low, wide_low))
     return low, np.where(keep_high & (high < 0.0), high, np.fmax(high, wide_high))
 
@@ -340,12 +348,14 @@ def _cluster_range(*columns: FloatArray, level: float) -> Limits:
     difference, error, freedom, reach, moved = columns
     known = freedom > 0
     t = stats.quantile_of(np.where(known, freedom, 1.0), level)
-    half, more = t * error, t * t * np.where(known, moved, 0.0)
+    half = t * error
+    more = t * t * np.where(known, moved, 0.0)
     ends = difference - half, difference + half
     low, high = stats.limits_over(difference, ends, more, 0.0, reach)
     most = np.where(~known & (error > 0.0), reach, np.nan)
     most = np.where((difference == 0.0) & (error == 0.0), 0.0, most)  # the lists are identical
-    low, high = np.where(np.isnan(most), low, -most), np.where(np.isnan(most), high, most)
+    low = np.where(np.isnan(most), low, -most)
+    high = np.where(np.isnan(most), high, most)
     return np.maximum(low, -reach), np.minimum(high, reach)
 
 

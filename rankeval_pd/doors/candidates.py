@@ -101,7 +101,8 @@ class OneLabel(NamedTuple):
 
     def of_frame(self) -> tuple[pd.DataFrame, IntArray]:
         """Return the labeled rows with their positions in the data."""
-        count, total = int(self.left_out.sum()), int(np.size(self.left_out))
+        count = int(self.left_out.sum())
+        total = int(np.size(self.left_out))
         if count and self.roles.agreement == "each":
             warn(
                 f"gold: {count:,} of {total:,} votes are missing. Each annotator's ranking omits"
@@ -133,7 +134,8 @@ def annotators_of(roles: Roles) -> list[Hashable]:
 
 def one_label(data: Any, roles: Roles) -> OneLabel:
     """Combine the votes of several annotators into one gold label."""
-    names, agreement = annotators_of(roles), roles.agreement
+    names = annotators_of(roles)
+    agreement = roles.agreement
     if not names:
         if roles.agreement != "majority":
             raise ValueError(
@@ -158,9 +160,11 @@ def one_label(data: Any, roles: Roles) -> OneLabel:
         for name, label in zip(names, votes, strict=True):
             annotator = pd.Series([name] * len(bare), index=bare.index)
             parts.append(with_columns(bare, {ANNOTATOR: annotator, gold: label}))
-        whole, times = pd.concat(parts), len(names)
+        whole = pd.concat(parts)
+        times = len(names)
         roles = replace(roles, by=[ANNOTATOR, *as_names(roles.by, known)])
-        label, voted = votes.ravel(), np.tile(voted, times)
+        label = votes.ravel()
+        voted = np.tile(voted, times)
     else:
         label = agreed(votes, roles.agreement)
         whole = with_columns(bare, {gold: label})
@@ -299,7 +303,9 @@ class Groups:
         total = self.number.size
         if total < _LARGE or self.whole is not None or len(self.keys) != 1 or self.ends:
             return self
-        score, gold, n_max = self.columns["score"], self.columns["gold"], int(n.max(initial=1))
+        score = self.columns["score"]
+        gold = self.columns["gold"]
+        n_max = int(n.max(initial=1))
         keep = needed_ranks(n_max)
         apart = "cluster" in self.columns
         if 4 * keep > total or apart or not self.columns["present"].all():
@@ -310,7 +316,8 @@ class Groups:
             return self
         rows = np.flatnonzero(best.any(axis=0))
         place = ranking.inverse(self.order)
-        positive, every = int(gold.sum()), np.ones_like(kept)
+        positive = int(gold.sum())
+        every = np.ones_like(kept)
         places = rows
         if self.places is not None:
             places = self.places[rows]
@@ -335,7 +342,9 @@ class Groups:
     @property
     def size(self) -> Size:
         """Return N and N+: (group, measure)."""
-        present, gold, whole = self.columns["present"], self.columns["gold"], self.whole
+        present = self.columns["present"]
+        gold = self.columns["gold"]
+        whole = self.whole
         if whole is not None:
             shape = (1, len(present))
             return Size(np.full(shape, whole.total), np.full(shape, whole.positive))
@@ -368,13 +377,15 @@ def read_frame(data: pd.DataFrame, asked: Roles, *, scored: bool = True) -> Grou
             return known
     head = head_of(data)
     refuse_dim(asked.dim, "candidate")
-    frame, roles = with_levels(data, asked), asked
+    frame = with_levels(data, asked)
+    roles = asked
     places = None
     if isinstance(roles.gold, list) or roles.agreement != "majority":
         label_of_all = one_label(frame, roles)
         (frame, places), roles = label_of_all.of_frame(), label_of_all.roles
     columns = frame.columns
-    by, label = as_names(roles.by, columns), as_names(roles.label, columns)
+    by = as_names(roles.by, columns)
+    label = as_names(roles.label, columns)
     gold = find_gold(frame, roles)
     named = with_roles_of(gold, roles, columns)
     measures = find_measures(frame, roles, named, needed=scored)
@@ -401,7 +412,9 @@ def read_frame(data: pd.DataFrame, asked: Roles, *, scored: bool = True) -> Grou
     signs = signs_of(ranked, roles, columns)
     scores *= signs[:, np.newaxis]  # larger is better
     # missing labels and scores; "last" and "absent" sort candidates without a score last
-    true, unlabeled, unscored = truth == 1.0, np.isnan(truth), np.isnan(scores)
+    true = truth == 1.0
+    unlabeled = np.isnan(truth)
+    unscored = np.isnan(scores)
     present = np.ones(scores.shape, dtype=bool)
     if roles.unjudged == "skip":
         present = np.broadcast_to(~unlabeled, scores.shape)
@@ -432,7 +445,8 @@ def read_frame(data: pd.DataFrame, asked: Roles, *, scored: bool = True) -> Grou
         order = np.argsort(number, kind="stable")
     same = None
     if scored:
-        positive, total = int(true.sum()), int((~unlabeled).sum())
+        positive = int(true.sum())
+        total = int((~unlabeled).sum())
         if whole is not None:
             positive, total = whole.positive, whole.total
         warn_of_counts(positive, total, gold)
@@ -481,7 +495,8 @@ def only_pair(data: Any, a: Hashable, b: Names, roles: Keywords, *, one: bool = 
     check_data(data)
     if one and (b is None or isinstance(b, list)):
         raise TypeError(f"b={b!r}: pass one measure to compare with a.")
-    others, columns = others_of(b), data.columns
+    others = others_of(b)
+    columns = data.columns
     check_pair(a, others)
     if a is None:
         return dict(roles)
@@ -681,10 +696,14 @@ class Candidates:
 
     def rankings(self, measures: Sequence[int] | AnyArray | None = None) -> Ranking:
         """Return the ranking of each measure: (group, measure)."""
-        score, present, whole, order = self.score, self.present, self.whole, self.order
+        score = self.score
+        present = self.present
+        whole = self.whole
+        order = self.order
         if measures is not None:
             chosen = np.asarray(measures)
-            score, present = score[:, chosen], present[:, chosen]
+            score = score[:, chosen]
+            present = present[:, chosen]
             if order is not None:
                 order = order[:, chosen]
             if whole is not None:
@@ -694,7 +713,8 @@ class Candidates:
 
     def ranked(self) -> Iterator[tuple[range, Ranking, Candidates]]:
         """Yield the numbers, rankings and candidates of as many measures as fit in memory."""
-        width, number = max(1, _TOGETHER // max(1, self.gold.size)), len(self.measures)
+        width = max(1, _TOGETHER // max(1, self.gold.size))
+        number = len(self.measures)
         if self.whole is not None or number <= width:
             yield range(number), self.rankings(), self
             return
@@ -791,7 +811,8 @@ def measure_rows(
     """
     if along is None:
         along = {"n": candidates.sizes(n)}
-    number, wide = len(candidates.measures), math.prod(map(len, along.values()))
+    number = len(candidates.measures)
+    wide = math.prod(map(len, along.values()))
     what = f"{number:,} measures at {wide:,} values of {' and '.join(along)}"
     check_table(len(candidates.group) * number * wide, what)
     parts = []
@@ -813,7 +834,7 @@ def rows_of(
     shape = tuple(map(len, labels))
     names = [GROUP, name, *along]
     places = np.indices(shape, sparse=True)
-    flat: Columns = {}
+    flat = {}
     for key, values, place in zip(names, labels, places, strict=True):
         flat[key] = np.broadcast_to(values[place], shape).reshape(-1)
     if along:
@@ -1093,7 +1114,7 @@ def parts_of(
     else:
         parts = stacks(groups, counts=able.counts and isinstance(n, np.ndarray))
     totals = np.zeros(max(len(groups.keys), 1), dtype=np.int64)
-    asked: list[tuple[Candidates, IntArray | None]] = []
+    asked = []
     for part in parts:
         if n_groups is not None:  # whether measures are identical is not known either
             part = replace(part, n_groups=n_groups, same=None)

@@ -40,7 +40,7 @@ def score_values(values: pd.Series, name: Hashable) -> FloatArray:
     if values.dtype == object:
         values = values.infer_objects()
     if isinstance(values.dtype, pd.CategoricalDtype) and values.dtype.ordered:
-        codes = values.cat.codes.to_numpy(dtype=np.float64)
+        codes = values.cat.codes.to_numpy(dtype=float)
         return np.where(codes < 0, np.nan, codes)
     if not _is_number(values.dtype):
         raise TypeError(
@@ -61,7 +61,7 @@ def as_floats(values: pd.Series, name: Hashable, then: str, role: str = "") -> F
 
     Missing numbers are NaN. The error message begins with ``role`` and ends with ``then``.
     """
-    numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
+    numbers = values.to_numpy(dtype=float, na_value=np.nan)
     if dense(values.dtype).kind in "iu" and (np.abs(numbers) >= _EXACT).any():
         raise ValueError(
             f"{role}{shown(name)} has whole numbers of 2**53 or more, which cannot be"
@@ -83,7 +83,7 @@ def as_dtype(numbers: Any, dtype: Any) -> Any:
     if not pd.api.types.is_float_dtype(dtype):
         return numbers
     with np.errstate(over="ignore"):  # no number of the dtype reaches the threshold
-        return np.asarray(numbers, dtype=dense(dtype)).astype(np.float64)
+        return np.asarray(numbers, dtype=dense(dtype)).astype(float)
 
 
 def cut_scores(cuts: FloatArray, dtypes: Iterable[Any]) -> FloatArray:
@@ -99,23 +99,26 @@ def gold_values(
     The roles ``positive`` and ``min_grade`` tell what a true positive is. If ``all_there`` is true,
     a value in ``positive`` that does not occur in the data raises an error.
     """
-    values, positive, min_grade = frame_column(frame, name, "gold"), roles.positive, roles.min_grade
+    values = frame_column(frame, name, "gold")
+    positive = roles.positive
+    min_grade = roles.min_grade
     if positive is not None:
-        plain, among = values.astype(object), true_values(positive)
+        plain = values.astype(object)
+        among = true_values(positive)
         for value in among:
             if all_there:
                 refuse_absent(int(plain.isin([value]).sum()), value, name, values)
         marked = plain.isin(among)
         # an empty spreadsheet cell is not a judgment, even if read as empty text
         blank = plain.isna() | plain.isin(["", " "]) & ~marked
-        return np.where(blank.to_numpy(dtype=bool), np.nan, marked.to_numpy(dtype=np.float64))
+        return np.where(blank.to_numpy(dtype=bool), np.nan, marked.to_numpy(dtype=float))
     dtype = values.dtype
     if dtype == np.bool_ and min_grade is None:
-        return values.to_numpy(dtype=np.float64)
+        return values.to_numpy(dtype=float)
     values = unboxed(values)
     truth, grades = None, ""
     if _is_number(values.dtype):
-        truth = values.to_numpy(dtype=np.float64, na_value=np.nan)
+        truth = values.to_numpy(dtype=float, na_value=np.nan)
         grades = ", or their lowest grade as min_grade=1"
     if min_grade is not None:
         if truth is None:
@@ -177,7 +180,7 @@ _SHOWN = 8  # largest number of values in an error
 
 def value_counts(values: pd.Series) -> str:
     """Describe values and their counts as text."""
-    counts = values.value_counts(dropna=True)
+    counts = values.value_counts()
     with contextlib.suppress(TypeError):  # values of several types
         counts = counts.sort_index()
     counts = counts[counts > 0]
@@ -282,9 +285,10 @@ def check_n(n: Any) -> Sizes:
                     " at least 1, or shares of the candidates (floats between 0 and 1), or None"
                     " for every n."
                 )
-    smallest, largest = min(values, default=0), max(values, default=0)
+    smallest = min(values, default=0)
+    largest = max(values, default=0)
     if smallest < 1 or largest > _LARGEST:
-        wrong: object = smallest
+        wrong = smallest
         if smallest >= 1:
             wrong = largest
         if not len(values):
@@ -306,7 +310,9 @@ def check_not_above(n: Sizes, largest: int, whole: Whole | None = None) -> None:
     """Raise a ValueError if a list size exceeds the number of candidates."""
     if (width := WIDTH.get()) is not None:
         largest = width
-    longest, what, advice = 0, "number of candidates", "or None for every n."
+    longest = 0
+    what = "number of candidates"
+    advice = "or None for every n."
     if isinstance(n, np.ndarray):
         longest = int(n.max(initial=0))
     elif n is not None and whole is not None:
@@ -378,7 +384,7 @@ def group_numbers(frame: pd.DataFrame, by: Sequence[Hashable]) -> tuple[pd.DataF
         if len(by) == 1:  # faster than groups
             number = pd.factorize(columns[0], sort=True)[0]
         else:
-            number = np.asarray(keys.groupby(list(by), sort=True, observed=True).ngroup())
+            number = np.asarray(keys.groupby(list(by), observed=True).ngroup())
     except TypeError as error:
         for name, column in zip(by, columns, strict=True):
             if column.dtype == object:
@@ -512,7 +518,7 @@ def label_hashes(labels: _Labels) -> Keys:
     if not _is_number(labels.dtype):
         return _hashes_of_objects(labels.to_numpy(dtype=object))
     # whole numbers have the same hashes as integers
-    values = labels.to_numpy(dtype=np.float64) + 0.0
+    values = labels.to_numpy(dtype=float) + 0.0
     hashes = values.view(np.uint64) ^ _FRACTIONAL
     whole = values == np.floor(values)
     small = whole & (values >= -(2.0**63)) & (values < 2.0**63)
@@ -582,7 +588,8 @@ def _one(label: Any) -> Keys:
         label = label.item()
     large = isinstance(label, int) and not -(2**63) <= label < 2**64
     if large and label.bit_length() < 1024 and float(label) == label:
-        label, large = float(label), False
+        label = float(label)
+        large = False
     if isinstance(label, int | float) and not large:
         return label_hashes(pd.Index([label]))
     if isinstance(label, np.datetime64 | datetime.datetime):
@@ -656,7 +663,7 @@ def as_compared(scores: FloatArray, key: object) -> FloatArray:
             " document column as key=..."
         )
     with np.errstate(over="ignore", under="ignore"):
-        return scores.astype(np.float32).astype(np.float64)
+        return scores.astype(np.float32).astype(float)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -721,7 +728,7 @@ def cluster_codes(values: pd.Series, name: Hashable) -> IntArray:
     """Return each candidate's group number, independent of the row order."""
     number, labels = factorized(values, "groups", name)
     order = np.argsort(label_hashes(pd.Index(labels, tupleize_cols=False)))
-    return np.asarray(ranking.inverse(order)[number])
+    return ranking.inverse(order)[number]
 
 
 def label_examples(labels: pd.Index | Sequence[pd.Index], rows: BoolArray) -> list[Any]:
@@ -775,7 +782,7 @@ def warn_of_counts(positive: int, total: int, name: Hashable) -> None:
 def with_levels(frame: pd.DataFrame, roles: Roles) -> pd.DataFrame:
     """Return a frame in which the index levels with a role are columns, too."""
     names = list(frame.index.names)
-    added: dict[Hashable, Any] = {}
+    added = {}
     for role in ("gold", "key", "groups", "by", "label"):
         for name in as_names(getattr(roles, role), frame.columns):
             if name is not None and is_known(name, names) and not is_known(name, frame.columns):

@@ -119,7 +119,7 @@ def partitions_of(ddf: Any, request: Request, further: Sequence[Hashable] = ()) 
 def _with_numbers(frame: pd.DataFrame, *, start: int, size: int) -> pd.DataFrame:
     """Return the rows, numbered across all partitions."""
     refuse_changed(frame, size)
-    return frame.set_axis(pd.RangeIndex(start, start + size), axis=0)
+    return frame.set_axis(pd.RangeIndex(start, start + size))
 
 
 def _narrow(ddf: Any, names: list[Hashable], frames: list[Any]) -> list[Any]:
@@ -140,7 +140,8 @@ def request_of(ddf: Any, roles: Roles, *, scored: bool = True) -> Request:
     names = as_names(roles.label, meta.columns)
     label = [x for x in names if x in meta.columns or x not in meta.index.names]
     plain = replace(roles, label=label or None)
-    gold, measures = find_gold(meta, plain), list[Hashable]()
+    gold = find_gold(meta, plain)
+    measures = list[Hashable]()
     if scored:
         taken = with_roles_of(gold, plain, meta.columns)
         measures = find_measures(meta, plain, taken, needed=True)
@@ -274,11 +275,14 @@ class Counts(NamedTuple):
     @classmethod
     def of(cls, rows: pd.DataFrame, worse: FloatArray, truth: FloatArray, request: Request) -> Self:
         """Count the candidates in a part of the data."""
-        gold, roles = frame_column(rows, request.gold, "gold"), request.roles
+        gold = frame_column(rows, request.gold, "gold")
+        roles = request.roles
         present = [int(gold.isin([value]).sum()) for value in columns.true_values(roles.positive)]
-        missing, true = np.isnan(worse), truth == 1.0
+        missing = np.isnan(worse)
+        true = truth == 1.0
         sizes: Options = {"size": [], "positive": []}
-        hashes, kinds = None, frozenset[type]()
+        hashes = None
+        kinds = frozenset[type]()
         if roles.groups is not None:
             column = frame_column(rows, roles.groups, "groups")
             codes, names = pd.factorize(column, use_na_sentinel=False)
@@ -385,7 +389,8 @@ def _best(
 ) -> PartialHead:
     """Return the candidates to keep among these rows, with the counts of all rows."""
     (measures, total), keep = worse.shape, request.keep
-    bound, left_out = np.full(measures, np.nan), np.zeros((2, measures), dtype=np.int64)
+    bound = np.full(measures, np.nan)
+    left_out = np.zeros((2, measures), dtype=np.int64)
     if keep == 0 or total < keep:
         return PartialHead(rows.iloc[: min(total, keep)], bound, left_out, counts)
     kept = np.zeros(total, dtype=bool)
@@ -405,7 +410,7 @@ def _best(
 
 
 def _are_better(worse: FloatArray, bound: FloatArray | float) -> BoolArray:
-    return np.asarray(np.where(np.isnan(bound), ~np.isnan(worse), worse < bound))
+    return np.where(np.isnan(bound), ~np.isnan(worse), worse < bound)
 
 
 def collect_head(
@@ -427,7 +432,9 @@ def collect_head(
     frames = partitions_of(ddf, request)
     merge = functools.partial(merged, request=request)
     earlier: list[Any] = []  # the head of earlier rounds, on the workers
-    first, stop, limit = 0, len(frames), None
+    first = 0
+    stop = len(frames)
+    limit = None
     if request.keep:
         stop = min(_FIRST, stop)
     while True:
@@ -437,8 +444,10 @@ def collect_head(
         if stop == len(frames):
             return finished(head.compute(), request, n_max)
         head = head.persist()
-        earlier, limit = [head], head.bound.compute()
-        first, stop = stop, min(_GROWTH * stop, len(frames))
+        earlier = [head]
+        limit = head.bound.compute()
+        first = stop
+        stop = min(_GROWTH * stop, len(frames))
 
 
 _FIXED = "gold positive min_grade key label missing groups by dim".split()
@@ -457,7 +466,8 @@ class Head(NamedTuple):
 
     def of(self, measures: Sequence[Hashable], roles: Roles) -> Whole:
         """Return the counts of all candidates for these measures and roles."""
-        own, fixed = list(self.request.measures), self.request.roles
+        own = list(self.request.measures)
+        fixed = self.request.roles
         if roles.gold is None:
             roles = replace(roles, gold=fixed.gold)
         pairs = {role: (getattr(fixed, role), getattr(roles, role)) for role in _FIXED}
@@ -482,15 +492,19 @@ class Head(NamedTuple):
 
 def finished(part: PartialHead, request: Request, n_max: int) -> HeadFrame:
     """Return the checked head with rows in their original order."""
-    counts, roles, bound = part.counts, request.roles, part.bound[:, np.newaxis]
+    counts = part.counts
+    roles = request.roles
+    bound = part.bound[:, np.newaxis]
     counts.check(request)
-    labels, what = columns.label_values(part.rows, request.label), "the index"
+    labels = columns.label_values(part.rows, request.label)
+    what = "the index"
     if request.label:
         what = f"label={listed(request.label)}"
     repeated = pd.Index(columns.label_hashes(labels)).duplicated()
     if roles.key is not None:
         labels = pd.Index(frame_column(part.rows, roles.key, "key"), tupleize_cols=False)
-        what, repeated = f"key={roles.key!r}", labels.duplicated()
+        what = f"key={roles.key!r}"
+        repeated = labels.duplicated()
     if repeated.any():
         examples = dict.fromkeys(columns.label_examples(labels, repeated))
         raise ValueError(
@@ -607,7 +621,7 @@ def _joined_answers(
     keys = pd.concat([part.keys for part, _ in parts], ignore_index=True)
     keys, number = columns.group_numbers(keys, by)
     starts = np.cumsum([0, *(len(part.keys) for part, _ in parts)])
-    answers: list[Answer] = []
+    answers = []
     for (_, own), start in zip(parts, starts, strict=False):
         for rows, facts in own:
             answers.append(({**rows, GROUP: number[start + rows[GROUP]]}, facts))
@@ -686,7 +700,8 @@ def inverse_ends(ddf: Any, roles: Roles, ranked: RankingOutline) -> float:
     ranges = ddf.npartitions
     cuts = np.unique(np.searchsorted(ends, np.arange(1, ranges) * ends.max(initial=0) / ranges))
     cuts = cuts[cuts < ends.size]
-    scores, starts = ranked.scores[known][cuts], np.array([0, *ends[cuts]])
+    scores = ranked.scores[known][cuts]
+    starts = np.array([0, *ends[cuts]])
     meta = pd.DataFrame({"range": np.arange(0), "worse": np.zeros(0), "size": np.arange(0)})
     read = ddf[request.columns]
     counted = read.map_partitions(_score_counts, request=request, cuts=scores, meta=meta)
@@ -770,13 +785,13 @@ class Blocks(NamedTuple):
         are drawn only after those of the second-to-last step have been used.
         """
         statistics = kept([later(blocks.columns_of, x, known=known) for x in self.statistics])
-        sums: list[FloatArray] = []
+        sums = []
         lazy: list[Any] = []
         for number, start in enumerate(range(0, options.n_resamples, resamples.BLOCK)):
             if number and number % _DRAWN == 0:
                 sums += computed(lazy)
                 lazy = []
-            steps: list[Any] = [None, None]
+            steps = [None, None]
             generator = later(resamples.block_generator, options.seed, number)
             size_of_block = min(resamples.BLOCK, options.n_resamples - start)
             for size in resamples.draw_sizes(self.n_items, size_of_block):

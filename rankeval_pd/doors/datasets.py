@@ -200,18 +200,22 @@ _QUERY = "query"
 
 def _read(data: xr.Dataset, question: Question) -> Reading:
     """Return one row per candidate, item, or query and document."""
-    dim, form, options = question.dim, question.form, dict(question.options)
+    dim = question.dim
+    form = question.form
+    options = dict(question.options)
     columns = _columns_of(data, question)
     dims = [*columns.batch, dim]
     shape = [data.sizes[d] for d in dims]
-    width, times = shape[-1], prod(shape[:-1])
+    width = shape[-1]
+    times = prod(shape[:-1])
     keys: list[Any] = [key for key, _ in columns.variables]
     values = [_flat(variable, dims, shape) for _, variable in columns.variables]
     whole = [_is_whole(v) for key, v in columns.variables if key in columns.golds]
     by = columns.batch
     numbers = [np.repeat(x.ravel(), width) for x in np.indices(shape[:-1])]
     if form == "queries" and not by:  # the only query also needs a name
-        by, numbers = [_QUERY], [np.zeros(width, dtype=np.int64)]
+        by = [_QUERY]
+        numbers = [np.zeros(width, dtype=np.int64)]
     if by:
         options["by"] = by
     own = data.indexes.get(dim)
@@ -275,7 +279,7 @@ def _columns_of(data: xr.Dataset, question: Question) -> Columns:
     source = {x: name for x, (name, _) in found.items()}
     columns = {x: variable for x, (_, variable) in found.items()}
     golds = [x for name in golds for x in columns if source[x] == name]
-    scores: list[Hashable] = []
+    scores = []
     given = options.get("measures")
     if given is None and options.get("b") is not None:
         given = [options.get("a"), *question.named("b")]
@@ -371,7 +375,7 @@ def frame_of(data: Any, roles: Keywords, form: str = "rankings") -> tuple[pd.Dat
     _check(data, question)
     reading = _read(data.compute(), question)
     frame = reading.frame
-    columns: dict[Hashable, Any] = {d: d for d in reading.batch}
+    columns = {d: d for d in reading.batch}
     if frame.columns.nlevels > 1:
         columns = {d: (d, *[""] * (frame.columns.nlevels - 1)) for d in reading.batch}
     return _with_labels(frame, columns, data), reading.question.options
@@ -427,7 +431,8 @@ def _answer(
     ``known`` contains labels of dimensions that are known in advance.
     """
     reading = _read(data, question)
-    table, n = _table_of(reading), reading.question.options.get("n")
+    table = _table_of(reading)
+    n = reading.question.options.get("n")
     for name in ("n_candidates", "n_rankings"):  # not known before a lazy answer is computed
         table.attrs.pop(name, None)
     if n is not None and reading.ragged and not _are_shares(n) and "n" in table:
@@ -481,7 +486,9 @@ def _group_columns(table: pd.DataFrame, reading: Reading) -> dict[Hashable, Hash
 
 def _axes(table: pd.DataFrame, reading: Reading, known: Keywords) -> list[_Axis]:
     """Return the dimensions of a table: those of the groups, and those of the layout."""
-    axes, data, n = [], reading.data, reading.question.options.get("n")
+    axes = []
+    data = reading.data
+    n = reading.question.options.get("n")
 
     order = {x: k for k, x in enumerate(reading.names)}
     number: Any  # the position of each row
@@ -521,7 +528,7 @@ def _axes(table: pd.DataFrame, reading: Reading, known: Keywords) -> list[_Axis]
                 each = _sizes_of_each(table, reading)
             codes, distinct = pd.factorize(table[word][::each], use_na_sentinel=False)
             codes = codes.repeat(each)
-            found_labels: pd.Index = pd.Index(distinct, tupleize_cols=False)
+            found_labels = pd.Index(distinct, tupleize_cols=False)
             index = found_labels
             if word in known:
                 index = pd.Index(known[word], tupleize_cols=False)
@@ -551,13 +558,15 @@ def _cells(axes: Sequence[_Axis], rows: int) -> IntArray:
     """Return the position of each row among all positions along these dimensions."""
     if not axes:
         return np.zeros(rows, dtype=np.int64)
-    return np.asarray(np.ravel_multi_index([x.place for x in axes], [len(x.labels) for x in axes]))
+    return np.ravel_multi_index([x.place for x in axes], [len(x.labels) for x in axes])
 
 
 def _list_sizes(there: IntArray, reading: Reading) -> pd.Index:
     """Return the list sizes: the requested sizes first, in their order."""
-    question, width = reading.question, reading.data.sizes[reading.question.dim]
-    sizes, first = None, np.empty(0, dtype=np.int64)
+    question = reading.question
+    width = reading.data.sizes[reading.question.dim]
+    sizes = None
+    first = np.empty(0, dtype=np.int64)
     if question.form == "rankings":
         sizes = check_n(question.options.get("n"))
     if isinstance(sizes, np.ndarray):
@@ -579,7 +588,8 @@ def _are_shares(n: Any) -> bool:
 def _laid_out(table: pd.DataFrame, axes: list[_Axis], reading: Reading) -> xr.Dataset:
     """Place the rows of a table in the cells of a Dataset."""
     axes = sorted(axes, key=lambda axis: axis.dim != "size")  # the size is the first dimension
-    dims, shape = [x.dim for x in axes], [len(x.labels) for x in axes]
+    dims = [x.dim for x in axes]
+    shape = [len(x.labels) for x in axes]
     cells = _cells(axes, len(table))
     in_order = len(cells) == prod(shape) and (cells == np.arange(len(cells))).all()
     keys = {column for x in axes for column in x.columns}
@@ -605,7 +615,8 @@ def _laid_out(table: pd.DataFrame, axes: list[_Axis], reading: Reading) -> xr.Da
             if column.size and bool(((column == first) | column.isnull()).all()):  # noqa: PD003
                 variables[name] = first
     if "n_retrieved" in variables and "metric" in dims:
-        values, names = variables.pop("value"), [str(name) for name in axes[-1].labels]
+        values = variables.pop("value")
+        names = [str(name) for name in axes[-1].labels]
         by_metric: dict[Hashable, Any] = {}
         for k, name in enumerate(names):
             by_metric[name] = values.isel(metric=k)
@@ -632,7 +643,7 @@ def _coords_of_groups(
 ) -> dict[Hashable, Any]:
     """Return the coordinates along the groups, with names apart from those of the result."""
     renamed = {x.group: x.dim for x in axes if x.group is not None}
-    coords: dict[Hashable, Any] = {}
+    coords = {}
     for name, coord in data.coords.items():
         if coord.dims and {*coord.dims} <= {*renamed}:
             new = renamed.get(name, name)
@@ -675,7 +686,8 @@ def _answer_in_blocks(data: xr.Dataset, question: Question, *, together: bool) -
     """Return the answer for lazy data, block by block."""
     import dask.array as da
 
-    columns, options = _columns_of(data, question), question.options
+    columns = _columns_of(data, question)
+    options = question.options
     kept = _used_variables(data, question, columns)
     if exclude := question.named("exclude"):
         exclude = [x for x in exclude if x in kept.variables or x not in data.variables]
@@ -777,7 +789,8 @@ def _block(
 
 def _made_up(data: xr.Dataset, question: Question) -> xr.Dataset:
     """Return data of the same shape in memory, in which lazy values are made up for their role."""
-    draws, options = np.random.default_rng(0), question.options
+    draws = np.random.default_rng(0)
+    options = question.options
     of_items = {d: draws.integers(0, 2, n) for d, n in data.sizes.items()}
     golds: Sequence[Hashable] = ()
     if question.form != "items":

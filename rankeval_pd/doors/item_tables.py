@@ -93,7 +93,7 @@ def find_metric(roles: Roles, statistics: list[Hashable], *, one_level: bool) ->
 
     ``statistics`` lists the statistics in the data. For one column per system, it is [None].
     """
-    metric: Any = "mean" if roles.metric is None else roles.metric
+    metric = "mean" if roles.metric is None else roles.metric
     if callable(metric) and not isinstance(metric, type):
         name = getattr(metric, "__name__", type(metric).__name__)
         score = partial(_user_score, function=metric, name=name)
@@ -113,7 +113,8 @@ def find_metric(roles: Roles, statistics: list[Hashable], *, one_level: bool) ->
         formula = chrf_formula(orders)
     single = metric in _ONE_COLUMN or (metric == "accuracy" and "correct" not in statistics)
     if single and len(statistics) == 1:
-        chosen, ones = statistics, metric in _COUNTED
+        chosen = statistics
+        ones = metric in _COUNTED
     else:
         chosen = _needed(metric, formula, statistics, one_level=one_level)
         ones = metric == "accuracy" and "total" not in chosen
@@ -178,11 +179,13 @@ def _user_score(sums: AnyArray, *, function: Callable[[AnyArray], Any], name: st
 
 def check_complete(values: FloatArray, systems: list[Hashable], labels: pd.Index) -> None:
     """Raise a ValueError unless every system has finite numbers for every item."""
-    lacking: BoolArray = np.asarray(~np.isfinite(values).all(axis=2))
+    lacking = np.asarray(~np.isfinite(values).all(axis=2))
     if not lacking.any():
         return
     k = int(lacking.any(axis=1).argmax())
-    items, what, advice = labels[lacking[k]], "no score", "; for ratings, pass missing='ratio'"
+    items = labels[lacking[k]]
+    what = "no score"
+    advice = "; for ratings, pass missing='ratio'"
     infinite = labels[np.isinf(values[k]).any(axis=1)]
     if len(infinite):
         items, what, advice = infinite, "infinite scores", ""
@@ -263,7 +266,8 @@ def crossed(
             values = values.copy()
             values[..., 0] *= (strata.size / (sizes.size * sizes))[strata]
         else:
-            score, linear = items.mean_of_strata(score, sizes.size), None
+            score = items.mean_of_strata(score, sizes.size)
+            linear = None
             values = items.in_strata(values, strata)
     if beside.seeds is None:
         return Items(values[:, 0], cluster, score, metric.sign, linear, strata)
@@ -420,7 +424,8 @@ def system_columns(
     known = list(header)
     if two_levels:
         known = [name for label in header for name in label]
-    out, beside = set(excluded_names(roles, dict.fromkeys(known))), set(named)
+    out = set(excluded_names(roles, dict.fromkeys(known)))
+    beside = set(named)
     by_name: dict[tuple[Hashable, Hashable, Hashable], int] = {}
     systems: list[Hashable] = []
     for place, label in enumerate(list[Any](header)):
@@ -428,7 +433,8 @@ def system_columns(
             continue
         system, statistic = label, None
         if two_levels:
-            system, statistic = label[which], label[1 - which]
+            system = label[which]
+            statistic = label[1 - which]
         if system in out:
             continue
         key = (system, statistic, seeds[place])
@@ -491,7 +497,7 @@ def codes(values: pd.Series, role: str, name: Hashable) -> IntArray:
     if isinstance(values.dtype, pd.CategoricalDtype):
         values = values.astype(object)
     number, labels = factorized(values, role, name)
-    return np.asarray(ranking.inverse(item_order(pd.Index(labels)))[number])
+    return ranking.inverse(item_order(pd.Index(labels)))[number]
 
 
 # -------------------------------------------------------------------------------------------------
@@ -541,18 +547,18 @@ class ItemTable(NamedTuple):
         if len(labels) < 2:
             present = f"data, or a group in data, has {len(labels)} items {listed(labels[:1])}"
             raise too_few(present, "items", "Add items, or omit this group.")
-        trained: BoolArray = np.ones((len(systems), 1), dtype=bool)
+        trained = np.ones((len(systems), 1), dtype=bool)
         if seeds is None:
             values = values[:, np.newaxis]
         else:
             trained = np.asarray(~np.isnan(values).all(axis=(2, 3)))
-        names: list[Hashable] = []
+        names = []
         for i, j in np.argwhere(trained):
             names.append(systems[i] if seeds is None else f"{systems[i]}, {seeds[j]}")
         ones = np.where(trained, 1.0, np.nan)[..., np.newaxis, np.newaxis]
         ones = np.broadcast_to(ones, (*values.shape[:3], 1))
         if self.beside.roles.missing == "ratio":
-            known: BoolArray = np.asarray(~np.isnan(values).any(axis=-1, keepdims=True))
+            known = np.asarray(~np.isnan(values).any(axis=-1, keepdims=True))
             summed = metric.name == "sum" or not metric.formula.statistics
             if summed or not known[trained].any(axis=(1, 2)).all():
                 raise ValueError(
@@ -569,7 +575,8 @@ class ItemTable(NamedTuple):
             values = np.concatenate([values, ones], axis=3)
         if metric.counts:
             check_counts(values[trained], metric, names, labels)
-        cluster, factors = taken_at(self.beside.cluster, member), list[IntArray]()
+        cluster = taken_at(self.beside.cluster, member)
+        factors = list[IntArray]()
         if cluster is not None:
             factors = factors_of(cluster)
             cluster = np.unique(cluster, return_inverse=True)[1]
@@ -592,7 +599,8 @@ def read_items(frame: pd.DataFrame, roles: Roles, *, first: bool = False) -> Ite
         frame = frame.set_index(label)  # the item-name column is not a system
 
     # the columns of the roles and of the systems
-    by, factors = as_names(roles.by, frame.columns), roles.factors
+    by = as_names(roles.by, frame.columns)
+    factors = roles.factors
     if roles.seeds is not None and roles.seeds not in frame.columns.names:
         raise ValueError(
             f"seeds={roles.seeds!r} is not a level of the columns. If it names the seed of a row,"
@@ -606,7 +614,8 @@ def read_items(frame: pd.DataFrame, roles: Roles, *, first: bool = False) -> Ite
             beside[name] = frame_column(frame, name, role)
     columns = system_columns(frame, list(beside), roles)
     named_systems, named_statistics, named_seeds = zip(*columns, strict=True)
-    systems, seeds = [*dict.fromkeys(named_systems)], [*dict.fromkeys(named_seeds)]
+    systems = [*dict.fromkeys(named_systems)]
+    seeds = [*dict.fromkeys(named_seeds)]
     statistics = [*dict.fromkeys(named_statistics)]
     metric = find_metric(roles, statistics, one_level=statistics == [None])
     trained = dict.fromkeys(zip(named_systems, named_seeds, strict=True))
@@ -650,7 +659,8 @@ def read_items(frame: pd.DataFrame, roles: Roles, *, first: bool = False) -> Ite
                 values[i, j, :, k] = as_floats(column, system, f"{where} scores.")
     labels: list[Hashable] | None = seeds
     if roles.seeds is None:
-        values, labels = values[:, 0], None
+        values = values[:, 0]
+        labels = None
     cluster = strata = None
     if factors:
         cluster = packed(*[codes(beside[name], "groups", name) for name in factors])
@@ -735,7 +745,8 @@ def pairs_table(data: Any, *more: str) -> tuple[pd.DataFrame, list[Hashable]]:
     table = _in_numbers(table, more)
     if "p_one_sided" in table:
         return table.assign(p_value=table["p_one_sided"]), groups
-    p, up = table["p_value"], table["gain"] >= 0.0
+    p = table["p_value"]
+    up = table["gain"] >= 0.0
     if alternative == "two-sided":
         return table.assign(p_value=p / 2.0), groups
     directed = p.where(up == (alternative == "greater"), 1.0 - p)
@@ -784,7 +795,7 @@ def grouped(
 def numbers_of(pairs: pd.DataFrame) -> IntArray:
     """Return the pairs as system numbers."""
     names = pd.concat([pairs["system_a"], pairs["system_b"]])
-    number, _ = pd.factorize(names, sort=False)
+    number, _ = pd.factorize(names)
     return np.asarray(number.reshape(2, -1).T, dtype=np.int64)
 
 

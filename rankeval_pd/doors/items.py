@@ -34,6 +34,7 @@ from rankeval_pd.doors.item_tables import (
 from rankeval_pd.errors import check_known, listed, progress_bar, refuse_combinations, shown
 from rankeval_pd.roles import check_pair
 from rankeval_pd.stats import AnyArray, AnyItems, IntArray, PairOptions, Step, quiet
+from rankeval_pd.tables import Keywords, Options
 
 Families = Mapping[Hashable, Any] | Callable[[Any, Any], Any]
 _LIMITS = ("ci_low", "ci_high", "ci_low_alone", "ci_high_alone")
@@ -42,7 +43,7 @@ _LIMITS = ("ci_low", "ci_high", "ci_low_alone", "ci_high_alone")
 class ItemQuestion(Protocol):
     """What a question about systems has."""
 
-    roles: Mapping[str, Any]  #: the roles given as keywords
+    roles: Keywords  #: the roles given as keywords
     options: PairOptions
     a: Hashable  #: compared with ``b``, or with all other systems
     b: Hashable
@@ -65,7 +66,7 @@ class ItemQuestion(Protocol):
         """Return the rows of all groups after decisions about families."""
         ...
 
-    def attrs(self, facts: list[Any], n_pairs: int) -> dict[str, Any]:
+    def attrs(self, facts: list[Any], n_pairs: int) -> Options:
         """Return the attrs of the table from the facts of all groups."""
         ...
 
@@ -79,7 +80,8 @@ def tabulate_items(data: Data, question: ItemQuestion) -> Data:
         check_distributed(chosen)
         frame = frame._meta
     check_items(frame)
-    table, columns = read_items(frame, chosen, first=not distributed), question.columns
+    table = read_items(frame, chosen, first=not distributed)
+    columns = question.columns
     keys = tables.keys_apart(table.keys, columns)
     if len(table.systems) < question.least:
         advice = "If a column names the systems, pass system=, score= and item=."
@@ -111,7 +113,8 @@ def tabulate_items(data: Data, question: ItemQuestion) -> Data:
             facts.append(of_group)
     if not parts:
         raise too_few("data has no items", "items", "Add rows.")
-    rows, metric = question.finish(concatenated(parts)), table.metric
+    rows = question.finish(concatenated(parts))
+    metric = table.metric
     columns = [name for name in columns if name in rows]
     for name in columns:
         if rows[name].dtype == object:  # labels

@@ -6,10 +6,10 @@ A frame has one row per query and document. The kernels in
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -46,6 +46,7 @@ from rankeval_pd.roles import (
 )
 from rankeval_pd.stats import FloatArray, IntArray, ranking
 from rankeval_pd.stats.queries import TieRanks
+from rankeval_pd.tables import Keywords, Options
 
 _ROLE_DOCS = {
     "gold": "The grades, which are whole numbers or booleans. The default is a column named grade"
@@ -88,7 +89,7 @@ class QueryOptions:
     graded: bool = False  #: whether the user passed min_grade
 
     @classmethod
-    def of(cls, keywords: Mapping[str, Any]) -> QueryOptions:
+    def of(cls, keywords: Keywords) -> QueryOptions:
         """Check the roles without data, and fill in defaults."""
         known = [field.name for field in fields(cls) if field.name != "graded"]
         for name in keywords.keys() - {*known}:
@@ -136,7 +137,8 @@ class Queries:
         judged = self.grade >= 0.0
         relevant = (self.grade >= self.options.min_grade).any()
         for measure, values, sign in zip(self.measures, self.columns, self.sign, strict=True):
-            score, retrieved = sign * values, ~np.isnan(values)
+            score = sign * values
+            retrieved = ~np.isnan(values)
             if relevant and retrieved.any() and not (retrieved & judged).any():
                 warn(
                     f"measures: {measure!r} retrieved {int(retrieved.sum()):,} documents, and none"
@@ -151,7 +153,7 @@ def read_queries(frame: pd.DataFrame, options: QueryOptions) -> Queries:
     """Convert a DataFrame with one row per query and document to arrays."""
     refuse_dim(options.dim, "candidate")
     roles = options.common
-    defaults: dict[str, Any] = {"by": "query", "key": "document"}
+    defaults: Options = {"by": "query", "key": "document"}
     for role, name in defaults.items():
         if getattr(roles, role) is None and (name in frame.columns or name in frame.index.names):
             roles = replace(roles, **{role: name})
@@ -161,7 +163,8 @@ def read_queries(frame: pd.DataFrame, options: QueryOptions) -> Queries:
             f" {listed(frame.columns)}). Pass the query column as by=..."
         )
     frame = with_levels(frame, roles)
-    by, key = as_names(roles.by, frame.columns), roles.key
+    by = as_names(roles.by, frame.columns)
+    key = roles.key
     gold = roles.gold
     if gold is not None and gold not in frame.columns:
         raise unknown_name("gold", gold, frame.columns)
@@ -204,10 +207,10 @@ def grade_values(values: pd.Series, name: Hashable) -> FloatArray:
             f"gold={name!r} contains {listed(labels)}, but grades must be numbers or booleans. Map"
             f" the grades to numbers: data.assign(grade=data[{name!r}].map({{...}}))."
         )
-    grades = values.to_numpy(dtype=np.float64, na_value=np.nan)
+    grades = values.to_numpy(dtype=float, na_value=np.nan)
     if api.is_float_dtype(values.dtype):  # 0.7 as float32 reaches min_grade=0.7
         kinds, place = np.unique(grades, return_inverse=True)
-        grades = kinds.astype(dense(values.dtype)).astype(str).astype(np.float64)[place]
+        grades = kinds.astype(dense(values.dtype)).astype(str).astype(float)[place]
     if np.isinf(grades).any():
         raise ValueError(
             f"gold={name!r} has {int(np.isinf(grades).sum())} infinite grades. Correct these"
@@ -262,7 +265,8 @@ def _refuse_repeated_documents(values: pd.Series, query: IntArray, name: Hashabl
         repeated = pd.Index(pair).duplicated()
         if repeated.any():
             row = int(repeated.argmax())
-            document, times = values.iloc[rows].iloc[row], np.count_nonzero(pair == pair[row])
+            document = values.iloc[rows].iloc[row]
+            times = np.count_nonzero(pair == pair[row])
             raise ValueError(
                 f"key={name!r}: the document {document!r} occurs {times} times in a query. Drop the"
                 " repeated rows, or pass the query and document columns as by=... and key=..."

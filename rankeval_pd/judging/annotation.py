@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Hashable
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, Unpack
+from typing import NamedTuple, Unpack
 
 import numpy as np
 import pandas as pd
@@ -121,7 +121,8 @@ def plan_annotation(
             "groups: plans assume a random sample of candidates. Omit groups, or keep one"
             " candidate per group."
         )
-    power, alpha = check_share("power", power), check_share("alpha", alpha)
+    power = check_share("power", power)
+    alpha = check_share("alpha", alpha)
     n = check_count("n", n)
     if budget is not None:
         budget = check_count("budget", budget, 0)
@@ -138,7 +139,8 @@ def plan_annotation(
             more = _bisected_sample(reached, power, left)
         else:
             more = _smallest_sample(reached, power, left)
-        planned, ends = reached(more), state.power_range(alpha, more)
+        planned = reached(more)
+        ends = state.power_range(alpha, more)
         if state.size == 0:
             warn("a and b: both lists contain the same candidates, so there is nothing to judge.")
         elif left:
@@ -228,7 +230,9 @@ class _State(NamedTuple):
         for sample, judged, tp, share in zip(
             samples, self.judged, self.tp, self.precisions, strict=True
         ):
-            new, left, pilot = sample - judged, self.size - judged, Pilot(tp, judged)
+            new = sample - judged
+            left = self.size - judged
+            pilot = Pilot(tp, judged)
             if of_pilot:
                 law = pilot.laws_of_totals(new, left)
             elif self.pilot:
@@ -314,7 +318,8 @@ def needed_candidates(
     """
     first = check_share("precision_a", precision_a)
     second = check_share("precision_b", precision_b)
-    power, alpha = check_share("power", power), check_share("alpha", alpha)
+    power = check_share("power", power)
+    alpha = check_share("alpha", alpha)
     if isinstance(overlap, bool) or not 0.0 <= overlap < 1.0:
         raise ValueError(
             f"overlap={overlap!r}: pass the share of candidates that the two lists"
@@ -344,7 +349,8 @@ def needed_candidates(
         length = _bisected_sample(reached, power, most)
     else:
         length = check_count("n", n)
-    size, planned = _region_size(overlap, length), reached(length)
+    size = _region_size(overlap, length)
+    planned = reached(length)
     row = {"n": length, "n_judgements": 2 * size, "power": planned}
     if pilots is not None:
         open_a, open_b = (pilot.laws_of_rates(size) for pilot in pilots)
@@ -611,7 +617,8 @@ def annotator_agreement(data: Data, *, level: float = 0.95, **roles: Unpack[Judg
     2  Krippendorff's alpha   0.61
     """
     doors.check_data(data)
-    level, chosen = check_share("level", level), Roles.of(roles)
+    level = check_share("level", level)
+    chosen = Roles.of(roles)
     chosen.check_groups()
     names = doors.annotators_of(chosen)
     if not names:
@@ -635,10 +642,11 @@ def _table_of_agreement(
     header = pd.Index([*apart(by, _COLUMNS), *_COLUMNS], tupleize_cols=False)
     parts = []
     for group, key in enumerate(keys.to_numpy(dtype=object).tolist()):
-        labels, every = codes[:, number == group], ", ".join(map(str, names))
+        labels = codes[:, number == group]
+        every = ", ".join(map(str, names))
         categories = range(max(int(labels.max(initial=0)), 0) + 1)
         counts = np.stack([(labels == k).sum(axis=0) for k in categories], axis=1)
-        rows: list[tuple[Any, ...]] = []
+        rows = []
         for a, b in itertools.combinations(range(len(names)), 2):
             kappa = stats.cohen_kappa(labels[a], labels[b], level)
             rows.append((*key, "Cohen's kappa", f"{names[a]}, {names[b]}", *kappa))

@@ -99,7 +99,8 @@ class Judgments:
         """Yield the place and the clusters of each ranking, if clusters widen the limits."""
         if self.cluster is None or self.design.unjudged == "bounds":
             return
-        sample, present = self.arrays(ranking), ranking.present
+        sample = self.arrays(ranking)
+        present = ranking.present
         cluster = np.broadcast_to(self.cluster, present.shape)
         for row in np.ndindex(present.shape[:-1]):
             part = JudgedClusters.of(sample.at(row), cluster[row], present[row], self.design)
@@ -123,7 +124,8 @@ def read_sample(
     frame, chosen, *_ = doors.one_label(frame, chosen)
     gold = find_gold(frame, chosen)
     truth = doors.gold_values(frame, gold, chosen)
-    judged, probability = ~np.isnan(truth), np.ones(len(frame))
+    judged = ~np.isnan(truth)
+    probability = np.ones(len(frame))
     if judged_with is not None:
         column = frame_column(frame, judged_with, "judged_with")
         probability = column.to_numpy(dtype=float, na_value=np.nan)
@@ -222,11 +224,13 @@ def warn_if_chosen(
     worst = int(np.argmin(smallest))
     table, p_values = tables[worst], tests[worst]
     place = tuple(map(int, np.unravel_index(int(p_values.argmin()), p_values.shape)))
-    own, part = candidates.measures[place[-1]], table.part
+    own = candidates.measures[place[-1]]
+    part = table.part
     if "{}" in part:  # pairs of measures
         own, part = candidates.measures[place[-2]], part.format(repr(own))
     in_part, size, other, left = (int(x[place]) for x in table.counts)
-    where, do = f"the list of {own!r}", "call judged_difference"
+    where = f"the list of {own!r}"
+    do = "call judged_difference"
     if regions:
         where = f"the candidates found only in the list of {own!r}"
         do = "judge a random sheet (annotation_sheet)"
@@ -241,14 +245,17 @@ def _region_tables(
     candidates: Candidates, judged: BoolArray, n: IntArray, *, rest: bool, regions: bool
 ) -> Iterator[_Table]:
     """Yield tables that compare top and lower ranks, or shared and other candidates."""
-    present, rank = candidates.present, candidates.rankings().ranks
+    present = candidates.present
+    rank = candidates.rankings().ranks
     whole = int(present.sum(axis=-1).max(initial=0))
     sizes = n[n <= whole]
     if sizes.size > _LISTS:
         sizes = sizes[np.unique(np.geomspace(1, sizes.size, _LISTS).astype(int)) - 1]
     if not rest:  # do not test candidates below the longest list
         near = (rank <= sizes.max(initial=0)).reshape(-1, rank.shape[-1]).any(axis=0)
-        judged, present, rank = judged[..., near], present[..., near], rank[..., near]
+        judged = judged[..., near]
+        present = present[..., near]
+        rank = rank[..., near]
     for size in sizes.tolist():
         listed = present & (rank <= size)
         if regions:
@@ -258,7 +265,8 @@ def _region_tables(
             middle = (size + whole) // 2
             tops.append((present & ~listed, middle, "outside the list up to rank {}"))
         for among, end, text in tops:
-            inside, below = among & (rank <= end), among & (rank > end)
+            inside = among & (rank <= end)
+            below = among & (rank > end)
             of_each = inside & judged, inside, below & judged, below
             yield _Table(text.format(end), np.array([x.sum(axis=-1) for x in of_each]), size)
         if len(candidates.measures) > 1 and not regions:
@@ -282,7 +290,9 @@ def judged_list_columns(
     quantity: str,
 ) -> Columns:
     """Return the columns (..., n) for the precision or recall of lists."""
-    design, ranks, eligible = judgments.design, ranking.ranks, ranking.eligible
+    design = judgments.design
+    ranks = ranking.ranks
+    eligible = ranking.eligible
     lists = ranking.nbest(judgments.asked, judgments.ties)
     sample = judgments.arrays(ranking)
     inside, whole = [], []
@@ -302,11 +312,13 @@ def judged_list_columns(
             share = Total(share.estimate, *bounds)
         part_of = positives.estimate + rest.estimate
     else:
-        share, part_of = positives / n, np.broadcast_to(n.astype(float), judged.shape)
+        share = positives / n
+        part_of = np.broadcast_to(n.astype(float), judged.shape)
         low, high = judged_sums.possible_totals(sums)
         bounds = low / n, high / n
     for row, part in judgments.clusters(ranking):
-        listed, of_row = [(ranks[row], eligible[row])], (share.estimate[row], part_of[row])
+        listed = [(ranks[row], eligible[row])]
+        of_row = (share.estimate[row], part_of[row])
         limits = part.limits(listed, n, *of_row, recall=quantity == "recall")
         for own, limit in zip(share[1:], limits, strict=True):
             own[row] = np.clip(limit, bounds[0][row], bounds[1][row])
@@ -329,15 +341,18 @@ def _stacked(sums: Sequence[FloatArray], ranks: IntArray) -> FloatArray:
 
 def region_columns(of_a: Ranking, of_b: Ranking, judgments: Judgments, n: IntArray) -> Columns:
     """Return the columns (..., n) for the difference regions of two rankings."""
-    design, sides = judgments.design, (of_a, of_b)
+    design = judgments.design
+    sides = (of_a, of_b)
     exists = n <= of_a.here[..., np.newaxis]
     if judgments.ties != "shared":
         for side in sides:
             exists = exists & side.nbest(judgments.asked, judgments.ties).exists
-    sample, sums = judgments.arrays(of_a), []
+    sample = judgments.arrays(of_a)
+    sums = []
     for row in np.ndindex(of_a.ranks.shape[:-1]):
         parts = design.parts(sample.at(row))
-        ranks, listed = [x.ranks[row] for x in sides], [x.eligible[row] for x in sides]
+        ranks = [x.ranks[row] for x in sides]
+        listed = [x.eligible[row] for x in sides]
         shared = judged_sums.up_to(parts, np.maximum(*ranks), listed[0] & listed[1], n)
         in_each = [judged_sums.up_to(parts, *x, n) for x in zip(ranks, listed, strict=True)]
         sums.append(np.array([in_each[0] - shared, in_each[1] - shared, shared]))
@@ -598,7 +613,8 @@ def judged_difference(
     paired = doors.only_pair(data, a, b, roles, one=True)
     sample = read_sample(data, paired, unjudged, judged_with, level)
     question = partial(_rows_of_regions, sample=sample, pair=(a, b))
-    columns, able = _DIFFERENCE_COLUMNS, can(judged_difference)
+    columns = _DIFFERENCE_COLUMNS
+    able = can(judged_difference)
     return _judged(data, sample, doors.check_n(n), question, columns, able)
 
 
@@ -635,7 +651,9 @@ def _rows_of_judged_lists(
 
 def _judged_lists(data: Data, n: ListSizes, roles: Keywords, able: Capabilities, *how: Any) -> Data:
     """Estimate the precision or recall of lists for every measure."""
-    sample, quantity, sizes = read_sample(data, roles, *how), able.quantity, doors.check_n(n)
+    sample = read_sample(data, roles, *how)
+    quantity = able.quantity
+    sizes = doors.check_n(n)
     question = partial(_rows_of_judged_lists, sample=sample, quantity=quantity, sizes=sizes)
     return _judged(data, sample, sizes, question, _LIST_COLUMNS.format(quantity), able)
 
@@ -649,7 +667,8 @@ def _judged(
     able: Capabilities,
 ) -> Data:
     """Ask the question for a sample, and note what was assumed in ``attrs``."""
-    attrs, names = {"unjudged": sample.unjudged, "level": sample.level}, columns.split()
+    attrs = {"unjudged": sample.unjudged, "level": sample.level}
+    names = columns.split()
     with errors.hushed(f"gold={sample.gold!r}"):  # equal labels are valid in samples
         table = doors.tabulate(sample.data, sample.roles, question, names, able, n=n, attrs=attrs)
     return doors.above_door(table, data)

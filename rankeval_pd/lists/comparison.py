@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Unpack
@@ -30,7 +30,7 @@ from rankeval_pd.lists.groups import (
     of_all_groups,
     p_of_gap,
 )
-from rankeval_pd.lists.precision import difference_margins, intervals_read
+from rankeval_pd.lists.precision import INTERVALS_READ, difference_margins
 from rankeval_pd.lists.recall import precision_as
 from rankeval_pd.lists.regions import OF_MEANS, REGION_COLUMNS, Comparison
 from rankeval_pd.options import Capabilities, can, with_roles
@@ -47,7 +47,8 @@ from rankeval_pd.roles import (
     Roles,
     TargetOfPair,
 )
-from rankeval_pd.stats import AnyArray, BoolArray, FloatArray, IntArray, QueryMean
+from rankeval_pd.stats import BoolArray, FloatArray, IntArray, QueryMean
+from rankeval_pd.tables import Columns, Keywords, Options
 
 # ---- Check whether the conclusion is the same with each annotator's votes
 
@@ -56,9 +57,7 @@ _MOST_VOTES = 2_000_000  # the largest product of annotators and candidates
 _VALUES = ("value", "difference", "precision_a", "lift_a", "recall_a")  # the first value column
 
 
-def with_verdicts(
-    table: Data, data: Data, roles: Mapping[str, Any], ask: Callable[[dict[str, Any]], Data]
-) -> Data:
+def with_verdicts(table: Data, data: Data, roles: Keywords, ask: Callable[[Options], Data]) -> Data:
     """Add attrs that show which annotators' votes change the conclusion.
 
     ``ask`` recomputes the table with different roles. ``attrs["annotators"]`` lists the annotators,
@@ -72,7 +71,8 @@ def with_verdicts(
         return table
     with errors.hushed():
         each = doors.below_door(ask({**roles, "agreement": "each"}))
-    overall, differ = _verdicts(doors.below_door(table)), []
+    overall = _verdicts(doors.below_door(table))
+    differ = []
     for name, part in each.groupby(ANNOTATOR, sort=False, observed=True):
         own = _verdicts(part.drop(columns=ANNOTATOR))
         if any(own.get(row, verdict) != verdict for row, verdict in overall.items()):
@@ -100,16 +100,18 @@ _COUNTS = ("overlap", "n_only_a", "n_only_b", "tp_only_a", "tp_only_b")
 
 
 def _compare_joined(
-    data: Data, sizes: Sizes, how: Comparison, average: str | None, roles: Mapping[str, Any]
+    data: Data, sizes: Sizes, how: Comparison, average: str | None, roles: Keywords
 ) -> Data:
     """Compare pairs of measures with a combined test or with averages over groups."""
-    means, combine = how.ties == "expected", average is None
+    means = how.ties == "expected"
+    combine = average is None
     if means:
         regions.check_means(data)
     p_values: tuple[str, ...] = ("p_value",)
     counts: tuple[str, ...] = ("n_queries", "n_missing")
     if combine:
-        p_values, counts = ("p_value", "p_mid"), ("n_groups", "n_left_out")
+        p_values = ("p_value", "p_mid")
+        counts = ("n_groups", "n_left_out")
     if not means:
         counts = (*TIE_COLUMNS, *counts)
     noted = ("alternative", "adjust", "adjust_over", "alpha", "level")
@@ -144,11 +146,12 @@ def _rows_of_groups(candidates: Candidates, n: IntArray | None, *, how: Comparis
 _ORDERS = ("gap", "variance", "only", "positive")
 
 
-def _counts_of_lists(lists: PairRanks, n: IntArray, *, means: bool) -> dict[str, AnyArray]:
+def _counts_of_lists(lists: PairRanks, n: IntArray, *, means: bool) -> Columns:
     """Return the counts for each pair, and their distribution over orders of equal scores."""
-    r, cut = lists.regions(n), lists.cuts_tie(n)
+    r = lists.regions(n)
+    cut = lists.cuts_tie(n)
     tp_only_a, only, tp_only_b, _ = r.table(n)
-    counts: dict[str, AnyArray] = {
+    counts = {
         "tp_a": r.tp_a,
         "tp_b": r.tp_b,
         "overlap": r.overlap,
@@ -169,7 +172,8 @@ def _counts_of_lists(lists: PairRanks, n: IntArray, *, means: bool) -> dict[str,
         tied = cut[row] & lists.exists[row]
         if not tied.any():
             continue
-        at, pair = (*row, tied), regions.of_pair(lists, row, n[tied])
+        at = (*row, tied)
+        pair = regions.of_pair(lists, row, n[tied])
         (tp_a, tp_b), (only_a, only_b) = pair.tp, pair.tp_only
         orders["gap"][at] = tp_a - tp_b
         if not means:
@@ -200,7 +204,8 @@ def _combined_pairs(table: Rows, n_groups: int, *, how: Comparison, average: str
 
 def _tested_strata(cells: GroupCells, table: Rows, alternative: str) -> Rows:
     """Test the counts of all groups with each group as a stratum."""
-    n_groups, total = cells.exists.sum(axis=-1), cells.sums(table["n"])
+    n_groups = cells.exists.sum(axis=-1)
+    total = cells.sums(table["n"])
     names = ("tp_only_a", "tp_only_b", "n_only_a", *_ORDERS)
     strata = [np.nan_to_num(cells.of_column(table[name])) for name in names]
     tests = [
@@ -250,7 +255,7 @@ def _stratified_test(
 def _rounded_counts(counts: FloatArray) -> IntArray:
     """Round numbers to integers, keeping cumulative sums close to the original sums."""
     sums = np.rint(np.cumsum(counts, axis=-1))
-    return np.asarray(np.diff(sums, axis=-1, prepend=0.0).astype(np.int64))
+    return np.diff(sums, prepend=0.0).astype(np.int64)
 
 
 def _averaged(cells: GroupCells, table: Rows, average: str, alternative: str) -> Rows:
@@ -259,7 +264,7 @@ def _averaged(cells: GroupCells, table: Rows, average: str, alternative: str) ->
     gap, variance = columns["gap"], columns["variance"]
     mean = partial(_mean_of_lists, columns["n"], average, alternative)
     result = mean(columns["tp_a"] - columns["tp_b"])
-    rows: Rows = {
+    rows = {
         "precision_a": mean(columns["tp_a"]).value,
         "precision_b": mean(columns["tp_b"]).value,
         "difference": result.value,
@@ -437,9 +442,11 @@ def compare(
       measure_a measure_b  n  difference    ci_low  ci_high  p_value better
     0        G2         t  3         1.0 -0.035632      1.0      0.1    NaN
     """
-    sizes, chosen = doors.check_n(n), Roles.of(roles)
+    sizes = doors.check_n(n)
+    chosen = Roles.of(roles)
     errors.check_flag("combine", combine)
-    clustered, means = chosen.groups is not None, chosen.ties == "expected"
+    clustered = chosen.groups is not None
+    means = chosen.ties == "expected"
     passed = {
         "average": average,
         "combine": combine or None,
@@ -477,10 +484,13 @@ def compare(
     extra: tuple[str, ...] = TIE_COLUMNS
     interval = OF_REGIONS
     if clustered:
-        how, interval = replace(how, test="cluster", ci="cluster"), OF_CLUSTERS
+        how = replace(how, test="cluster", ci="cluster")
+        interval = OF_CLUSTERS
     if means:
         regions.check_means(data, swapped=how.swapped)
-        how, interval, extra = replace(how, test="expected"), OF_MEANS, ()
+        how = replace(how, test="expected")
+        interval = OF_MEANS
+        extra = ()
     if target == "nbest" and not clustered:
         interval = OF_ERROR
     attrs = how.noted() | {"ties": chosen.ties}
@@ -491,7 +501,7 @@ def compare(
     if clustered:
         extra += ("n_groups",)
     paired = doors.only_pair(data, a, b, roles)
-    ask: Callable[[dict[str, Any]], Data] = partial(
+    ask: Callable[[Options], Data] = partial(
         doors.tabulate,
         data,
         question=partial(_rows_of_lists, how=how),
@@ -515,8 +525,10 @@ def _rows_of_lists(candidates: Candidates, n: IntArray | None, *, how: Compariso
     candidates, sizes = candidates.in_order(), candidates.sizes(n)
     pairs = doors.pair_names(candidates.measures, how.a, how.b)
     tests, facts = how.family(candidates, pairs, n)
-    total, what, unit = len(pairs) * len(candidates.group), "comparing lists", "pairs"
-    drawing: dict[str, Any] = {}
+    total = len(pairs) * len(candidates.group)
+    what = "comparing lists"
+    unit = "pairs"
+    drawing = {}
     if how.swapped:
         if how.adjust_over != "group":
             tests *= max(1, candidates.n_groups)
@@ -524,7 +536,9 @@ def _rows_of_lists(candidates: Candidates, n: IntArray | None, *, how: Compariso
         if how.n_resamples is None and sizes.size <= FEW:
             most *= MORE
         drawing = {"tests": [tests], "n_resamples": draws, "most": most}
-        total, what, unit = total * draws, "swapping labels", "draws"
+        total = total * draws
+        what = "swapping labels"
+        unit = "draws"
     parts = []
     with errors.progress_bar(total=total, what=what, unit=unit) as advance:
         if how.swapped:  # the bar counts draws, not pairs
@@ -570,13 +584,15 @@ def _columns_of_pairs(how: Comparison, p_values: tuple[str, ...], *extra: str) -
 
 
 def _region_columns(
-    lists: PairRanks, n: IntArray, *, how: Comparison, drawing: Mapping[str, Any]
-) -> dict[str, AnyArray]:
+    lists: PairRanks, n: IntArray, *, how: Comparison, drawing: Keywords
+) -> Columns:
     """Return the columns (group, pair, n) for the two lists of each pair, but not exact tests."""
     r = stats.nbest_regions(lists.a.ranks, lists.b.ranks, lists.a.gold, n)
-    only, tp_only_a, tp_only_b = n - r.overlap, r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap
+    only = n - r.overlap
+    tp_only_a = r.tp_a - r.tp_overlap
+    tp_only_b = r.tp_b - r.tp_overlap
     cut = lists.a.cuts_tie(n) | lists.b.cuts_tie(n)
-    columns: dict[str, AnyArray] = {
+    columns = {
         "precision_a": r.tp_a / n,
         "precision_b": r.tp_b / n,
         "difference": (tp_only_a - tp_only_b) / n,
@@ -590,7 +606,8 @@ def _region_columns(
     if how.test == "cluster":
         columns |= cluster_contrasts(lists, n, alternative=how.alternative)
     else:
-        ranks, tp_only = (lists.a.ranks, lists.b.ranks), (tp_only_a, tp_only_b)
+        ranks = (lists.a.ranks, lists.b.ranks)
+        tp_only = (tp_only_a, tp_only_b)
         spread = stats.difference_spread(*ranks, lists.a.gold, lists.size, n, only, tp_only)
         columns["error"] = np.where(only > 0, np.sqrt(spread.variance) / n, 0.0)
         both = (only > 0) & (how.target == "both")
@@ -603,13 +620,16 @@ def _region_columns(
         columns |= in_rows(lists.exists, names, compute)
     # at both ends over tie orders; without a tie, they equal the difference, and p-values are NaN
     gaps = np.stack([columns["difference"], columns["difference"]])
-    p_ends, uncut = np.full(gaps.shape, np.nan), np.zeros(gaps.shape, dtype=np.int64)
+    p_ends = np.full(gaps.shape, np.nan)
+    uncut = np.zeros(gaps.shape, dtype=np.int64)
     tied = cut & lists.exists
     for row in np.ndindex(tied.shape[:-1]):
         if not tied[row].any():
             continue
-        at, sizes = (*row, tied[row]), n[tied[row]]
-        ends, both_ends = regions.of_pair(lists, row, sizes).ends(), (slice(None), *at)
+        at = (*row, tied[row])
+        sizes = n[tied[row]]
+        ends = regions.of_pair(lists, row, sizes).ends()
+        both_ends = (slice(None), *at)
         gaps[both_ends] = ends.low / sizes, ends.high / sizes
         uncut[both_ends] = ends.below, ends.above
         if how.test == "cluster":
@@ -630,17 +650,19 @@ def _swaps_of_pair(
     there: BoolArray,
     *,
     how: Comparison,
-    drawing: Mapping[str, Any],
-) -> dict[str, Any]:
+    drawing: Keywords,
+) -> Options:
     """Return swap p-values for each n and for all n, swap counts, and band margins.
 
     ``p_tie_low`` and ``p_tie_high`` are the p-values for the two extreme tie orders.
     """
-    pair, sizes, ends = ListPair.of(lists, row), n[there], None
+    pair = ListPair.of(lists, row)
+    sizes = n[there]
+    ends = None
     if (cut[row] & there).any():
         ends = regions.of_pair(lists, row, sizes).ends().statistics()
     each = how.adjust_over == "n"
-    own: dict[str, Any] = {"alpha": how.alpha, "seed": how.seed, "each": each, "ends": ends}
+    own: Options = {"alpha": how.alpha, "seed": how.seed, "each": each, "ends": ends}
     found = stats.decided_swap_tests(*pair[:3], sizes, how.alternative, pair.keys, **own, **drawing)
     p_swaps, of_ends = found.together, found.ends[1]
     if each:
@@ -649,7 +671,7 @@ def _swaps_of_pair(
     if ends is not None:
         p_low, p_high = of_ends
     margin: FloatArray | float = np.nan
-    if intervals_read():
+    if INTERVALS_READ.get():
         share = (1.0 - how.level) / drawing["tests"][0]  # Bonferroni
         if how.alternative != "two-sided":
             share = min(2.0 * share, 0.999)

@@ -15,6 +15,7 @@ from rankeval_pd.stats import (
     BoolArray,
     FloatArray,
     IntArray,
+    Limits,
     ListTotals,
     Ranking,
     Whole,
@@ -65,13 +66,13 @@ def in_rows(
     ``compute`` takes the position of the ranking or pair, and which of its lists exist. The columns
     of other lists are NaN, or 0 for ``counts``.
     """
-    columns: Columns = {name: np.full(exists.shape, np.nan) for name in names}
+    columns = {name: np.full(exists.shape, np.nan) for name in names}
     columns |= {name: np.zeros(exists.shape, dtype=np.int64) for name in counts}
     for row in np.ndindex(exists.shape[:-1]):
         there = exists[row]
         if there.any():
             for name, values in compute(row, there).items():
-                columns[name][(*row, there)] = values
+                columns[name][*row, there] = values
     return columns
 
 
@@ -100,7 +101,8 @@ class ListMembers(NamedTuple):
         """Return cluster totals, and the precision shrunk toward 1/2."""
         tp = up_to_ranks(self.rank, self.gold)
         listed = tp[np.minimum(n, self.rank.size)]
-        edge, fixed = listed / n, target == "region"
+        edge = listed / n
+        fixed = target == "region"
         if not fixed:
             total = whole_size(self.whole, self.rank.size)
             edge = stats.edge_precision(tp, n, np.array([total]))
@@ -152,9 +154,7 @@ def list_weights(
     return [*columns, spread.n_groups]
 
 
-def band(
-    ranked: ListMembers, n: IntArray, level: float, **drawing: Any
-) -> tuple[FloatArray, FloatArray]:
+def band(ranked: ListMembers, n: IntArray, level: float, **drawing: Any) -> Limits:
     """Return the limits of a band around one precision curve, for sorted ``n``."""
     totals, result, precision = list_spread(ranked, n, "nbest")
     warn_of_few(result.clusters)
@@ -206,7 +206,9 @@ def difference(pair: ListPair, n: IntArray) -> Difference:
     pooled precision in the regions.
     """
     assert pair.cluster is not None
-    ranks, gold, total = (pair.rank_a, pair.rank_b), pair.gold, np.array([pair.size.total])
+    ranks = (pair.rank_a, pair.rank_b)
+    gold = pair.gold
+    total = np.array([pair.size.total])
     r = stats.nbest_regions(*ranks, gold, n)
     only = n - r.overlap
     pooled = (r.tp_a + r.tp_b - 2 * r.tp_overlap + 1.0) / (2.0 * only + 2.0)
@@ -216,7 +218,8 @@ def difference(pair: ListPair, n: IntArray) -> Difference:
     )
     found = total_spread(totals)
     other = total_spread(totals._replace(edges=(pooled, pooled)))
-    differ, variance = only > 0, np.maximum(found.variance, other.variance)
+    differ = only > 0
+    variance = np.maximum(found.variance, other.variance)
     return Difference(
         (r.tp_a - r.tp_b).astype(float),
         np.where(differ, np.sqrt(variance), 0.0),
@@ -329,7 +332,7 @@ def of_rows(
 
     ``compute`` takes the members, n in ascending order, and the position of the ranking.
     """
-    columns: Columns = {name: np.full(exists.shape, np.nan) for name in names}
+    columns = {name: np.full(exists.shape, np.nan) for name in names}
     columns["n_groups"] = np.zeros(exists.shape, dtype=np.int64)
     for row in np.ndindex(exists.shape[:-1]):
         there = exists[row]
@@ -338,7 +341,7 @@ def of_rows(
             ranked.warn_of_few()
             rising, back = np.unique(n[there], return_inverse=True)
             for values, own in zip(columns.values(), compute(ranked, rising, row), strict=True):
-                values[(*row, there)] = own[back]
+                values[*row, there] = own[back]
     return columns
 
 
@@ -350,9 +353,10 @@ def recall_sizes(
     The second return value is the number of clusters in the list. ``n`` must ascend.
     """
     totals, _ = ranked.totals(n, target)
-    tp, positive = up_to_ranks(ranked.rank, ranked.gold)[n], float(ranked.gold.sum())
+    tp = up_to_ranks(ranked.rank, ranked.gold)[n]
+    positive = float(ranked.gold.sum())
     edge = totals.edges[0] * (target == "nbest")
-    recall: FloatArray = np.asarray((tp + 1.0) / (positive + 2.0), dtype=np.float64)
+    recall = np.asarray((tp + 1.0) / (positive + 2.0), dtype=float)
     found = stats.whole_spread(
         totals._replace(edges=(edge,)),
         tp / max(positive, 1.0),
@@ -388,7 +392,8 @@ def random_p(
     test uses only clusters in the list, because a head contains no others. ``n`` must ascend.
     """
     total = max(int(size.total[row]), 1)
-    prior, inside = int(size.positive[row]) / total, n / total
+    prior = int(size.positive[row]) / total
+    inside = n / total
     totals = ranked.totals(n, "nbest")[0]._replace(edges=(np.full(n.shape, prior),))
     if alone:
         spread = total_spread(totals)
@@ -396,7 +401,8 @@ def random_p(
         spread = stats.whole_spread(totals, inside, inside * prior, by_positive=False).spread
     least = n * prior * (1.0 - prior) * (1.0 - inside)
     variance = np.maximum(spread.variance, least)
-    tp, known = up_to_ranks(ranked.rank, ranked.gold)[n], (least > 0.0) & (spread.freedom > 0.0)
+    tp = up_to_ranks(ranked.rank, ranked.gold)[n]
+    known = (least > 0.0) & (spread.freedom > 0.0)
     t = (tp - n * prior) / np.sqrt(np.where(known, variance, 1.0))
     freedom = np.where(known, spread.freedom, 1.0)
     more, fewer = scipy.special.stdtr(freedom, np.stack([-t, t]))

@@ -32,8 +32,9 @@ from rankeval_pd.roles import (
     RankingRoles,
     Roles,
 )
-from rankeval_pd.stats import AnyArray, BoolArray, FloatArray, IntArray, NBest, ranks, swaps
+from rankeval_pd.stats import BoolArray, FloatArray, IntArray, NBest, ranks, swaps
 from rankeval_pd.stats import areas as early
+from rankeval_pd.tables import Columns, Keywords, Options
 
 # ---- Define criteria for ranking measures, with tests and columns
 
@@ -109,17 +110,19 @@ class RankingTask:
     stands: IntArray | None  #: (pair): see :func:`standing_pairs`
     families: Mapping[str, int]  #: number of tests in each family, by column ending
     levels: Mapping[str, float]  #: of simultaneous and individual intervals, by column ending
-    drawing: Mapping[str, Any]  #: n_resamples, most and seed for each pair
+    drawing: Keywords  #: n_resamples, most and seed for each pair
     advance: Callable[[int], object]
 
 
 # ---- n-best lists
 
 
-def list_columns(task: RankingTask, lists: NBest) -> dict[str, AnyArray]:
+def list_columns(task: RankingTask, lists: NBest) -> Columns:
     """Return precision, its intervals and tests against chance: (group, measure, n)."""
-    ranking, clusters, exists = task.ranking, task.candidates.clusters, lists.exists
-    columns: dict[str, AnyArray] = {
+    ranking = task.ranking
+    clusters = task.candidates.clusters
+    exists = lists.exists
+    columns = {
         "value": np.where(exists, lists.tp / task.sizes, np.nan),
         "tied": lists.tied,
         "exists": exists,
@@ -133,7 +136,8 @@ def list_columns(task: RankingTask, lists: NBest) -> dict[str, AnyArray]:
     if clusters is not None:
         more, fewer = groups.random_tails(ranking, clusters, task.sizes, exists)
     else:
-        counts, size = np.where(exists, lists.tp, 0.0), np.where(exists, task.sizes, 1.0)
+        counts = np.where(exists, lists.tp, 0.0)
+        size = np.where(exists, task.sizes, 1.0)
         total = np.maximum(ranking.size.total, 1).astype(float)[..., np.newaxis]
         positive = ranking.size.positive.astype(float)[..., np.newaxis]
         tails = stats.tails
@@ -149,7 +153,7 @@ def list_tests(task: RankingTask, lists: NBest) -> dict[str, FloatArray]:
 
     The columns (group, pair, n) are listed by :func:`ranks.columns_of_tests` and _END_COLUMNS.
     """
-    families: list[str] = []
+    families = []
     if task.how.swapped:
         families = [*task.families]
     names = [*ranks.columns_of_tests(families), *_END_COLUMNS]
@@ -161,11 +165,11 @@ def list_tests(task: RankingTask, lists: NBest) -> dict[str, FloatArray]:
 
 def _tests_of_pair(
     task: RankingTask, lists: NBest, pairs: IntArray, row: tuple[int, ...], there: BoolArray
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return the tests of one pair in one group: (n)."""
     how, candidates, group = task.how, task.candidates, row[0]
-    sides: Any = pairs[row[1]].tolist()
-    both = np.asarray(candidates.present[group, sides].all(axis=0))
+    sides = pairs[row[1]].tolist()
+    both = candidates.present[group, sides].all(axis=0)
     a, b = (stats.ranking_alone(task.ranking, (group, side), both) for side in sides)
     pair = stats.TiedLists(a, b, task.sizes[there])
     families = {
@@ -181,7 +185,8 @@ def _tests_of_pair(
         "advance": task.advance,
         **task.drawing,
     }
-    n, freedom = pair.n, np.full(pair.n.shape, np.inf)
+    n = pair.n
+    freedom = np.full(pair.n.shape, np.inf)
     if task.ties == "expected":  # means over all orders of equal scores
         return {
             "difference": (pair.tp[0] - pair.tp[1]) / n,
@@ -210,7 +215,7 @@ def _tests_of_pair(
         columns |= {"error": error, "freedom": freedom}
         if not how.swapped:
             columns["p_value"] = stats.fisher_test(*table, "two-sided").p_value
-    cut = np.asarray((lists.tied[group, sides][:, there] > 0).any(axis=0))
+    cut = (lists.tied[group, sides][:, there] > 0).any(axis=0)
     tied = None
     if cut.any():
         tied = pair.ends()
@@ -229,7 +234,7 @@ def _tests_of_pair(
     )
     drawing = {name: swapping[name] for name in ("each", "n_resamples", "seed")}
     margins = [*difference_margins(ranked, n, levels, **drawing)]
-    ends: dict[str, AnyArray] = {}
+    ends = {}
     if tied is not None:
         ends = _end_columns(tied, n, cut, *swapped.ends)
     columns["p_value"] = p_family = swapped.alone
@@ -250,7 +255,7 @@ _END_COLUMNS = (
 
 def _end_columns(
     ends: stats.Ends, n: IntArray, cut: BoolArray, alone: FloatArray, together: FloatArray
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return the tests of one pair at both ends over tie orders, NaN where no tie is split.
 
     ``alone`` and ``together`` are p-values at both ends, (end, n): for each n, and simultaneous
@@ -264,7 +269,7 @@ def _end_columns(
 # ---- Areas
 
 
-def area_tests(task: RankingTask) -> tuple[dict[str, AnyArray], dict[str, FloatArray]]:
+def area_tests(task: RankingTask) -> tuple[Columns, dict[str, FloatArray]]:
     """Return the columns of areas, (group, measure, 1), and the tests of all pairs.
 
     The tests use each candidate's influence on the area.
@@ -272,7 +277,7 @@ def area_tests(task: RankingTask) -> tuple[dict[str, AnyArray], dict[str, FloatA
     how, ranking, candidates = task.how, task.ranking, task.candidates
     clusters = candidates.clusters
     placed = early.placements(ranking)
-    columns: dict[str, AnyArray] = {}
+    columns: Columns = {}
     if how.kind == "roc":
         value, influence, drift = placed.value, placed.influence, None
         by = spread_of(placed, clusters, alone=True)
@@ -312,13 +317,16 @@ def area_tests(task: RankingTask) -> tuple[dict[str, AnyArray], dict[str, FloatA
 def _test_as_compared(tests: dict[str, FloatArray], task: RankingTask) -> None:
     """Test pairs that rank different candidates, or whose areas do not vary, as compare_area."""
     present, measures = task.candidates.present, task.candidates.measures
-    kind, level = str(task.how.kind), task.how.level
+    kind = str(task.how.kind)
+    level = task.how.level
     a, b = stats.all_pairs(len(measures))
     error = tests["error"][..., 0]
     apart = (present != present[:, :1]).any(axis=(1, 2))[:, np.newaxis] | np.isinf(error)
     for pair in np.flatnonzero(apart.any(axis=0)).tolist():
-        some, sides = apart[:, pair], (measures[a[pair]], measures[b[pair]])
-        rows, here = compared_pair(task.candidates, *sides, kind, level), (some, pair, 0)
+        some = apart[:, pair]
+        sides = (measures[a[pair]], measures[b[pair]])
+        rows = compared_pair(task.candidates, *sides, kind, level)
+        here = (some, pair, 0)
         rows["error"] = np.where(np.isinf(error[:, pair]), np.inf, rows["se"])
         for name in ("difference", "error", "freedom", "p_value"):
             tests[name][here] = rows[name][some]
@@ -418,9 +426,7 @@ def measure_ranks(
     return ranked(data, how, RANKED, roles)
 
 
-def ranked(
-    data: Data, how: RankOptions, columns: tuple[str, ...], roles: Mapping[str, Any]
-) -> Data:
+def ranked(data: Data, how: RankOptions, columns: tuple[str, ...], roles: Keywords) -> Data:
     """Return the requested columns, with the best measure of each group and n first."""
     names = ["measure", "n"]
     names += [name for name in columns if how.adjust is not None or name != "p_adjusted"]
@@ -461,7 +467,8 @@ def _rows_of_ranks(
     table |= decisions.rank_columns(table["value"], tests, how, task.baseline, task.stands)
     if how.kind is None:
         # pairs that the order of ties decides, with n and the nearest sizes that split no tie
-        differs, measures = decisions.order_decides(tests, how), candidates.measures
+        differs = decisions.order_decides(tests, how)
+        measures = candidates.measures
         table["tie_decides"] = decisions.of_measures(differs, len(measures))
         a, b = stats.all_pairs(len(measures))
         uncut = np.stack([tests[name] for name in UNCUT], axis=-1)
@@ -489,11 +496,12 @@ def _test_of(how: RankOptions, chosen: Roles) -> str:
 def _rank_table(
     data: Data,
     how: RankOptions,
-    roles: Mapping[str, Any],
+    roles: Keywords,
     columns: Sequence[str],
 ) -> Data:
     """Return the table for all groups, without n for areas."""
-    over_n, chosen = how.kind is None, Roles.of(roles)
+    over_n = how.kind is None
+    chosen = Roles.of(roles)
     means = over_n and chosen.ties == "expected"
     if means:
         check_means(data, swapped=how.swapped)
@@ -519,9 +527,10 @@ def _rank_table(
 
 def _all_pair_tests(
     candidates: Candidates, n: IntArray | None, how: RankOptions, chosen: Roles
-) -> tuple[RankingTask, dict[str, AnyArray], dict[str, FloatArray], dict[str, Any]]:
+) -> tuple[RankingTask, Columns, dict[str, FloatArray], Options]:
     """Return the values of the measures, all pairwise tests, and how they were made."""
-    over_n, measures = how.kind is None, list(candidates.measures)
+    over_n = how.kind is None
+    measures = list(candidates.measures)
     baseline, stands = None, None
     if how.baseline is not None:
         if how.baseline not in measures:
@@ -534,13 +543,16 @@ def _all_pair_tests(
     if how.adjust is not None:
         stands = doors.standing_pairs(candidates, pairs)
     draws = most = draws_of_ranks(how, tests)
-    sizes, seed = np.zeros(1, dtype=np.int64), chosen.draws
+    sizes = np.zeros(1, dtype=np.int64)
+    seed = chosen.draws
     if over_n:
-        sizes, seed = candidates.sizes(n), chosen.swaps
+        sizes = candidates.sizes(n)
+        seed = chosen.swaps
     if how.n_resamples is None and (not over_n or sizes.size <= FEW):
         most *= MORE  # for pairs near alpha
     # the tests of all pairs, and those of the pairs with the baseline
-    families, together = {"": doors.count_distinct(pairs, stands)}, len(measures)
+    families = {"": doors.count_distinct(pairs, stands)}
+    together = len(measures)
     if baseline is not None:
         with_baseline = ranks.with_one(len(measures), baseline)
         of_baseline = None
@@ -549,7 +561,7 @@ def _all_pair_tests(
         families[stats.BASELINE] = doors.count_distinct(with_baseline.tolist(), of_baseline)
     if not how.each:
         together *= sizes.size
-    facts: dict[str, Any] = {}
+    facts: Options = {}
     if how.swapped:
         facts = {"n_resamples": draws, **chosen.noted_seed}
     if how.adjust is not None:
@@ -578,7 +590,8 @@ def _all_pair_tests(
         if not over_n:
             return task, *area_tests(task), facts
         lists = task.ranking.nbest(sizes, chosen.ties)
-        table, tested = list_columns(task, lists), list_tests(task, lists)
+        table = list_columns(task, lists)
+        tested = list_tests(task, lists)
     if how.swapped:
         facts["n_resamples"] = int(np.fmax.reduce(tested["drawn"], axis=None, initial=draws))
     return task, table, tested, facts

@@ -25,11 +25,13 @@ from rankeval_pd.stats import (
     BoolArray,
     FloatArray,
     IntArray,
+    Limits,
     Ranking,
     Size,
     bands,
     silent_division,
 )
+from rankeval_pd.tables import Columns, Keywords, Options
 
 # ---- Precision of n-best lists with intervals (Evert 2004, sections 2 and 3.2)
 
@@ -183,11 +185,12 @@ def averaged_lists(
     sizes: doors.Sizes,
     kind: IntervalKind,
     average: str,
-    roles: Mapping[str, Any],
+    roles: Keywords,
     method: Any,
 ) -> Data:
     """Return the averages of n-best lists over groups, with limits of the method's quantity."""
-    able, ties = can(method, clusters=False), Roles.of(roles).ties
+    able = can(method, clusters=False)
+    ties = Roles.of(roles).ties
     return tabulate(
         data,
         roles,
@@ -208,9 +211,11 @@ def _nbest_columns(
     kind: IntervalKind,
     ties: str,
     pooled: bool,
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return the columns (group, measure, n) of the n-best lists."""
-    lists, size, pool = ranking.nbest(n, ties), ranking.size, ranking.retrieved
+    lists = ranking.nbest(n, ties)
+    size = ranking.size
+    pool = ranking.retrieved
     if n is None:
         n = ranking.every
     columns = columns_of_lists(lists, n, size, pool, candidates.sign, ties)
@@ -228,13 +233,14 @@ def limits_of_lists(
     ties: str,
     kind: IntervalKind,
     levels: Mapping[str, float],
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return the limits (group, measure, n) for precision at levels by column ending.
 
     With clusters, ``n_groups`` counts the groups in each list.
     """
-    columns: dict[str, AnyArray] = {}
-    sizes, exists = np.broadcast_to(n, lists.tp.shape), lists.exists
+    columns: Columns = {}
+    sizes = np.broadcast_to(n, lists.tp.shape)
+    exists = lists.exists
     distinct: list[Any] = [*dict.fromkeys(levels.values())]
     weight: dict[Any, Any] = dict.fromkeys(distinct, 1.0)
     if candidates.clusters is not None:
@@ -246,7 +252,8 @@ def limits_of_lists(
         weight = dict.fromkeys(distinct, variance.effective(sizes) / sizes)
     limits = {}
     for level in distinct:
-        own, weights = kind._replace(level=level), weight[level]
+        own = kind._replace(level=level)
+        weights = weight[level]
         low, high = own.columns(lists.tp * weights, sizes * weights, exists).values()
         if kind.target == "nbest":
             design: Any = 1.0
@@ -264,7 +271,7 @@ def limits_of_lists(
 
 def columns_of_lists(
     lists: stats.NBest, n: IntArray, size: Size, drawn_from: Size, sign: FloatArray, ties: str
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return the columns (group, measure, n) of n-best lists without intervals."""
     columns = {
         "threshold": lists.threshold * sign[:, np.newaxis] + 0.0,
@@ -330,11 +337,9 @@ class IntervalKind(NamedTuple):
         """
         if clustered and ci == "clopper-pearson":
             ci = "wilson"
-        return cls(
-            ci, errors.check_share("level", level), errors.check_at_least_one("phi", phi), target
-        )
+        return cls(ci, errors.check_share("level", level), errors.check_phi(phi), target)
 
-    def limits(self, tp: AnyArray, n: AnyArray) -> tuple[FloatArray, FloatArray]:
+    def limits(self, tp: AnyArray, n: AnyArray) -> Limits:
         """Return limits for precision. Overdispersion reduces the effective list size."""
         return INTERVALS[self.ci](tp / self.phi, n / self.phi, self.level)
 
@@ -414,19 +419,15 @@ def warn_of_reversed(worse: BoolArray) -> None:
 @contextmanager
 def intervals_unread(unread: bool = True) -> Iterator[None]:
     """Run a function without computing unneeded intervals."""
-    token = _READ.set(not unread)
+    token = INTERVALS_READ.set(not unread)
     try:
         yield
     finally:
-        _READ.reset(token)
+        INTERVALS_READ.reset(token)
 
 
-_READ = ContextVar("read", default=True)
-
-
-def intervals_read() -> bool:
-    """Return whether intervals are needed."""
-    return _READ.get()
+#: whether intervals are needed
+INTERVALS_READ = ContextVar("read", default=True)
 
 
 # ---- Simultaneous bands for precision curves and their differences
@@ -526,17 +527,19 @@ def precision_band(
 
 
 def checked_band(
-    n: Any, level: float, n_resamples: int, roles: Mapping[str, Any]
-) -> tuple[doors.Sizes, Roles, dict[str, Any]]:
+    n: Any, level: float, n_resamples: int, roles: Keywords
+) -> tuple[doors.Sizes, Roles, Options]:
     """Return the list sizes, roles and draws of a band, and reject too few draws for the level."""
     level = errors.check_share("level", level)
-    draws, needed = errors.check_draws("n_resamples", n_resamples), bands.draws_needed(level)
+    draws = errors.check_draws("n_resamples", n_resamples)
+    needed = bands.draws_needed(level)
     if draws < needed:
         raise ValueError(
             f"n_resamples={draws} is too small for level={level!r}: too few draws lie beyond this"
             f" level. Pass n_resamples={needed} or more."
         )
-    sizes, chosen = doors.check_n(n), Roles.of(roles)
+    sizes = doors.check_n(n)
+    chosen = Roles.of(roles)
     return sizes, chosen, {"level": level, "n_resamples": draws, "seed": chosen.draws}
 
 
@@ -560,7 +563,7 @@ def _band_columns(
     of: str,
     ties: str,
     **drawing: Any,
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return precision or recall, and its band: (group, measure, n)."""
     lists = ranking.nbest(n, ties)
     if n is None:
@@ -568,7 +571,8 @@ def _band_columns(
     value = rates_of(lists.tp, n, ranking.size, ranking.size)[of]
     defined, limits = lists.exists, _precision_limits
     if of == "recall":  # undefined without true positives
-        defined, limits = defined & (ranking.size.positive > 0)[..., np.newaxis], _recall_limits
+        defined = defined & (ranking.size.positive > 0)[..., np.newaxis]
+        limits = _recall_limits
     else:
         _warn_if_too_precise(value[lists.exists])
     compute = partial(limits, ranking, candidates, n, **drawing)
@@ -596,7 +600,8 @@ def _precision_limits(
         low, high = groups.band(one, rising, level, **drawing)
         return {"band_low": low[back], "band_high": high[back]}
     ranked, keys = labels_by_rank(ranking, candidates, row)
-    tp, total = np.append(0, np.cumsum(ranked)), groups.whole_size(ranking.whole, ranked.size)
+    tp = np.append(0, np.cumsum(ranked))
+    total = groups.whole_size(ranking.whole, ranked.size)
     spread = stats.nbest_spread(tp, rising, np.array(total))
     share = tp[rising] / rising
     ranks = (np.arange(1, ranked.size + 1),)
@@ -624,7 +629,7 @@ def labels_by_rank(
 ) -> tuple[BoolArray, stats.Keys]:
     """Return the labels and the keys for draws of the candidates in one ranking, best first."""
     best_first = ranking.order[row][: ranking.here[row]]
-    keys: stats.Keys = np.broadcast_to(candidates.keys, ranking.score.shape)[row][best_first]
+    keys = np.broadcast_to(candidates.keys, ranking.score.shape)[row][best_first]
     return ranking.gold[row][best_first], keys
 
 
@@ -646,7 +651,7 @@ def _recall_limits(
     *,
     level: float,
     **drawing: Any,
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return the band of recall for one ranking."""
     ranked, keys = labels_by_rank(ranking, candidates, row)
     rising, back = np.unique(n[there], return_inverse=True)
@@ -752,7 +757,7 @@ def _rows_of_differences(
         return doors.pair_rows(candidates, pairs, kernel, few, ties=ties), facts
 
 
-def _difference_columns(lists: doors.PairRanks, n: IntArray, **drawing: Any) -> dict[str, AnyArray]:
+def _difference_columns(lists: doors.PairRanks, n: IntArray, **drawing: Any) -> Columns:
     """Return the difference of precision and its band: (group, pair, n)."""
     compute = partial(_difference_of_pair, lists, n, **drawing)
     columns = in_rows(lists.exists, ("difference", "margin"), compute)
@@ -774,7 +779,8 @@ def _difference_of_pair(
     **drawing: Any,
 ) -> dict[str, FloatArray]:
     """Return the difference of precision of one pair, and half the width of its band."""
-    pair, sizes = ListPair.of(lists, row), n[there]
+    pair = ListPair.of(lists, row)
+    sizes = n[there]
     r = stats.nbest_regions(pair.rank_a, pair.rank_b, pair.gold, sizes)
     if pair.cluster is None:
         _warn_if_too_precise(np.maximum(r.tp_a, r.tp_b) / sizes)
@@ -792,7 +798,8 @@ def difference_margins(
     rising, back = np.unique(n, return_inverse=True)
     if pair.cluster is not None:
         return groups.margins(pair, rising, levels, each=each, **drawing)[:, back]
-    ranks, gold = (pair.rank_a, pair.rank_b), pair.gold
+    ranks = (pair.rank_a, pair.rank_b)
+    gold = pair.gold
     r = stats.nbest_regions(*ranks, gold, rising)
     only = rising - r.overlap
     tp_only = r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap

@@ -38,7 +38,8 @@ def _joined_runs(runs: pd.DataFrame) -> pd.DataFrame:
     same = runs.groupby(names, sort=False, dropna=False, observed=True).ngroup().to_numpy()
     far = (np.diff(same) != 0) | (first[1:] > _CLOSE * last[:-1])
     fresh = np.append(True, far)
-    starts, number = np.flatnonzero(fresh), np.cumsum(fresh)
+    starts = np.flatnonzero(fresh)
+    number = np.cumsum(fresh)
     ends = np.append(starts[1:], len(runs)) - 1
     by_range = runs.groupby(number)
     gaps = runs["n_before"].mask(fresh, 0).groupby(number).sum()
@@ -149,7 +150,8 @@ def _significant_runs(table: pd.DataFrame) -> pd.DataFrame:
     side = np.sign(table["difference"].to_numpy()) * table["significant"].to_numpy(dtype=bool)
     fresh = (np.diff(pair, prepend=-1) != 0) | (np.diff(side, prepend=2.0) != 0)
     place = np.flatnonzero(side)
-    inside, run = table.iloc[place], np.cumsum(fresh)[place]
+    inside = table.iloc[place]
+    run = np.cumsum(fresh)[place]
     first = np.flatnonzero(np.diff(run, prepend=0))
     last = np.append(first[1:], len(run))[: len(first)] - 1
     p = "p_adjusted" if "p_adjusted" in table else "p_value"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Unpack
 
@@ -18,7 +18,6 @@ from rankeval_pd.options import Capabilities, can, with_roles
 from rankeval_pd.roles import ListSizes, ProportionInterval, RankingRoles, Roles, Target
 from rankeval_pd.stats import (
     NEARLY,
-    AnyArray,
     IntArray,
     Ranking,
     allow_for_positives,
@@ -26,6 +25,7 @@ from rankeval_pd.stats import (
     edge_precision,
     silent_division,
 )
+from rankeval_pd.tables import Columns, Keywords
 
 
 @Capabilities(
@@ -118,7 +118,7 @@ def recall_of_lists(
     sizes: doors.Sizes,
     kind: IntervalKind,
     columns: tuple[str, ...],
-    roles: Mapping[str, Any],
+    roles: Keywords,
     *,
     of_lift: bool = False,
 ) -> Data:
@@ -143,7 +143,7 @@ def _recall_columns(
     kind: IntervalKind,
     ties: str,
     of_lift: bool,
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return the columns (group, measure, n) of the lists, with limits for recall or lift."""
     lists = ranking.nbest(n, ties)
     if n is None:
@@ -155,7 +155,8 @@ def _recall_columns(
     inside = np.minimum(n, np.maximum(total, 1))
     edge = edge_precision(ranking.cumulated(ties), inside, total)
     spread = bands.spread(lists.tp, inside, total, positive, edge)
-    exists, fixed = lists.exists & (positive > 0), kind.target == "region"
+    exists = lists.exists & (positive > 0)
+    fixed = kind.target == "region"
     if candidates.clusters is not None:
         of_clusters = of_rows(
             lambda ranked, n, _: recall_sizes(ranked, n, kind.level, kind.target),
@@ -175,10 +176,8 @@ def _recall_columns(
         weight = np.minimum(size / np.maximum(positive, 1), 1.0)
     with silent_division():
         if not fixed:
-            rates, whole = (
-                (columns["recall"], columns["precision"]),
-                (total * weight, positive * weight),
-            )
+            rates = (columns["recall"], columns["precision"])
+            whole = (total * weight, positive * weight)
             columns["ci_high"] = allow_for_positives(
                 columns["ci_high"], *rates, whole, kind.limits, inverse=True
             )

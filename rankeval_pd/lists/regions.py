@@ -34,6 +34,7 @@ from rankeval_pd.stats import (
     ranking,
     ties,
 )
+from rankeval_pd.tables import Columns, Options
 
 # ---- Find and test difference regions (Evert 2004, section 3.3)
 
@@ -161,9 +162,9 @@ class Comparison(decisions.Decision):
             options["n_resamples"] = errors.check_draws("n_resamples", options["n_resamples"])
         return cls(**options)
 
-    def noted(self) -> dict[str, Any]:
+    def noted(self) -> Options:
         """Return attrs that describe the comparison for readers and plots."""
-        noted: dict[str, Any] = dict(zip(_NOTED, attrgetter(*_NOTED)(self), strict=True))
+        noted: Options = dict(zip(_NOTED, attrgetter(*_NOTED)(self), strict=True))
         if self.of != "precision":
             noted["of"] = self.of
         if not self.swapped:
@@ -178,7 +179,7 @@ class Comparison(decisions.Decision):
 
     def family(
         self, candidates: Candidates, pairs: Sequence[Pair], lists: IntArray | None
-    ) -> tuple[int, dict[str, Any]]:
+    ) -> tuple[int, Options]:
         """Return the number of tests at each n, and the attribute that describes the family."""
         if self.adjust is None:
             return len(pairs), {}
@@ -237,7 +238,7 @@ def check_means(data: Any, *, swapped: bool = False) -> None:
         )
 
 
-def mean_columns(lists: PairRanks, n: IntArray, alternative: str) -> dict[str, AnyArray]:
+def mean_columns(lists: PairRanks, n: IntArray, alternative: str) -> Columns:
     """Return the columns for a comparison of means over all tie orders."""
     names = [*REGION_COLUMNS[:3], *REGION_COLUMNS[5:], "size_a", "size_b", "error", "freedom"]
     names += ["edge_a", "edge_b"]
@@ -253,7 +254,7 @@ def _means_of_pair(
     there: BoolArray,
     *,
     alternative: str,
-) -> dict[str, Any]:
+) -> Options:
     """Return the columns of one pair."""
     sizes = n[there]
     pair = of_pair(lists, row, sizes)
@@ -286,12 +287,15 @@ def _limits_of_means(*columns: FloatArray, level: float) -> stats.Limits:
     """
     tp_a, tp_b, only, n, size_a, size_b, error = columns
     whole = np.where(only > 0.0, only, 1.0)
-    share_a, share_b = np.clip(tp_a / whole, 0.0, 1.0), np.clip(tp_b / whole, 0.0, 1.0)
+    share_a = np.clip(tp_a / whole, 0.0, 1.0)
+    share_b = np.clip(tp_b / whole, 0.0, 1.0)
     low, high = stats.corrected_score(share_a * size_a, size_a, share_b * size_b, size_b, level)
     low = np.where(only > 0.0, low * (only / n), 0.0)
     high = np.where(only > 0.0, high * (only / n), 0.0)
-    difference, half = (tp_a - tp_b) / n, stats.z_of(level) * error
-    low, high = np.fmin(low, difference - half), np.fmax(high, difference + half)
+    difference = (tp_a - tp_b) / n
+    half = stats.z_of(level) * error
+    low = np.fmin(low, difference - half)
+    high = np.fmax(high, difference + half)
     return np.maximum(low, -1.0), np.minimum(high, 1.0)
 
 
@@ -380,7 +384,7 @@ def _rows_of_orders(
 
 def _p_over_orders(
     lists: PairRanks, n: IntArray, *, n_keys: int, seed: int, advance: Callable[[int], object]
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return the range of p-values over orders of equal scores: (group, pair, n)."""
     shape = lists.exists.shape
     p_values = np.full((3, *shape), np.nan)
@@ -388,7 +392,8 @@ def _p_over_orders(
         sizes = n[lists.exists[row]]
         a, b, gold = lists.of(row)
         present = lists.present[row]
-        own, most = lists.draws_of(row), int(sizes.max(initial=0))
+        own = lists.draws_of(row)
+        most = int(sizes.max(initial=0))
         sides = ((lists.a, a), (lists.b, b))
         tied = [Tied.of(side.score[row][present], ranks, most) for side, ranks in sides]
         first = np.stack(ranking.nbest_regions(a, b, gold, sizes).table(sizes))
@@ -405,7 +410,7 @@ def _p_over_orders(
             advance(1)
         if sizes.size:
             quantiles = np.quantile(listed, [0.0, 0.5, 1.0], axis=0)
-            p_values[(slice(None), *row, lists.exists[row])] = quantiles
+            p_values[slice(None), *row, lists.exists[row]] = quantiles
     return {
         "p_min": p_values[0],
         "p_median": p_values[1],

@@ -16,7 +16,8 @@ from rankeval_pd.doors import Data
 from rankeval_pd.errors import check_count, check_numbers, listed
 from rankeval_pd.options import Capabilities, with_options, with_roles_but
 from rankeval_pd.roles import Alternative, ProportionInterval, RankingRoles, Roles, as_names
-from rankeval_pd.stats import AnyArray, FloatArray, IntArray, proportions
+from rankeval_pd.stats import FloatArray, IntArray, proportions
+from rankeval_pd.tables import Keywords
 
 # ---- Study precision in repeated samples (Evert 2004, section 4)
 
@@ -173,8 +174,8 @@ def repetition_samples(
     with stats.silent_division():
         precision = tp / sizes
     low, high, covered = samples.covered(sizes, tp)
-    place: AnyArray = np.indices(sizes.shape)
-    columns: dict[str, AnyArray] = {
+    place = np.indices(sizes.shape)
+    columns = {
         GROUP: place[0],
         "measure": place[1],
         "threshold": np.broadcast_to(samples.threshold, sizes.shape),
@@ -204,7 +205,7 @@ class Samples(NamedTuple):
 
     @classmethod
     def of(
-        cls, data: Data, threshold: Any, n: Any, ci: str, level: float, roles: Mapping[str, Any]
+        cls, data: Data, threshold: Any, n: Any, ci: str, level: float, roles: Keywords
     ) -> Samples:
         """Check the options, and count the candidates that each measure accepts per sample."""
         chosen = Roles.of(roles)
@@ -213,11 +214,9 @@ class Samples(NamedTuple):
         errors.check_one(threshold=threshold, n=n)
         if n is not None:
             n = check_count("n", n)
-        level, seed, frame = (
-            errors.check_share("level", level),
-            chosen.draws,
-            doors.below_door(data),
-        )
+        level = errors.check_share("level", level)
+        seed = chosen.draws
+        frame = doors.below_door(data)
         doors.check_data(frame)
         doors.refuse_each(chosen, "samples")
         if not as_names(chosen.by, frame.columns):
@@ -226,7 +225,8 @@ class Samples(NamedTuple):
                 " sample dimension."
             )
         groups = doors.read_frame(frame, chosen)
-        count, measures = len(groups.keys), list(groups.measures)
+        count = len(groups.keys)
+        measures = list(groups.measures)
         if count < 2:
             raise ValueError(
                 "variation between samples needs at least two samples, but the number of samples is"
@@ -255,7 +255,7 @@ class Samples(NamedTuple):
         """
         others = (tp.sum(axis=0) - tp) / np.maximum(n.sum(axis=0) - n, 1)
         low, high = stats.INTERVALS[self.ci](tp.astype(float), n.astype(float), self.level)
-        return low, high, np.asarray((low <= others) & (others <= high))
+        return low, high, (low <= others) & (others <= high)
 
     def table(self, rows: Rows, keys: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
         """Return the rows as a table."""
@@ -301,7 +301,8 @@ def least_score(scores: FloatArray, most: int, n: int) -> float:
 
 def _warn_of_sizes(sizes: IntArray) -> None:
     """Warn if a measure's samples differ so much in size that phi depends on their mix."""
-    least, most = np.where(sizes > 0, sizes, np.inf).min(axis=1), sizes.max(axis=1)
+    least = np.where(sizes > 0, sizes, np.inf).min(axis=1)
+    most = sizes.max(axis=1)
     if (most > _UNLIKE * least).any():
         worst = np.argmax(most / least)
         errors.warn(
@@ -389,13 +390,16 @@ def compare_for(
        difference     p_low    p_high
     0        0.12  0.011506  0.011506
     """
-    n_a, n_b = check_count("n_a", n_a), check_count("n_b", n_b)
-    true_a, true_b = _true_positives("tp_a", tp_a, n_a), _true_positives("tp_b", tp_b, n_b)
+    n_a = check_count("n_a", n_a)
+    n_b = check_count("n_b", n_b)
+    true_a = _true_positives("tp_a", tp_a, n_a)
+    true_b = _true_positives("tp_b", tp_b, n_b)
     low, high = np.inf, -np.inf
     for both, true in _overlaps(true_a, n_a, true_b, n_b, overlap):
         regions = true_a - true, n_a - both, true_b - true, n_b - both
         p_value = stats.fisher_test(*regions, alternative).p_value
-        low, high = min(low, p_value.min()), max(high, p_value.max())
+        low = min(low, p_value.min())
+        high = max(high, p_value.max())
     difference = true_a / n_a - true_b / n_b
     return pd.DataFrame({"difference": [difference], "p_low": [low], "p_high": [high]})
 

@@ -23,6 +23,7 @@ from rankeval_pd.roles import (
     form_of,
 )
 from rankeval_pd.systems.tests import adjustment_of, mean_test, system_ranks
+from rankeval_pd.tables import Options
 
 
 @Capabilities(
@@ -135,7 +136,7 @@ def summary(
     check_data(data)
     check_share("alpha", alpha)
     auto = adjust == "auto"
-    options: dict[str, Any] = {
+    options: Options = {
         "adjust": adjustment_of(test, adjust),
         "n_resamples": n_resamples,
         "level": level,
@@ -196,7 +197,7 @@ def _are_metrics(n: object) -> bool:
     return isinstance(n, str) or (isinstance(n, Iterable) and any(isinstance(x, str) for x in n))
 
 
-def _of_items(data: Data, baseline: Hashable, test: MeanTest, options: dict[str, Any]) -> Data:
+def _of_items(data: Data, baseline: Hashable, test: MeanTest, options: Options) -> Data:
     level = options["level"]
     options["alpha"] = round(1.0 - level, 12)
     scores = below_door(system_ranks(data, test=test, **options))
@@ -219,7 +220,7 @@ def _of_items(data: Data, baseline: Hashable, test: MeanTest, options: dict[str,
         columns.append("letters")
     columns += "p_value difference_low_alone difference_high_alone ci_low_alone".split()
     columns.append("ci_high_alone")
-    attrs: dict[str, Any] = {str(k): v for k, v in pairs.attrs.items()}
+    attrs: Options = {str(k): v for k, v in pairs.attrs.items()}
     attrs |= {"level": level, "adjust": options["adjust"]}
     attrs |= {name: scores.attrs[name] for name in ("interval", "intervals")}
     result = table[[name for name in columns if name in table]]
@@ -238,7 +239,8 @@ def _with_differences(
     reference = baseline
     if reference is None:
         reference = names[0]
-    forth, back = pairs[pairs["system_b"] == reference], pairs[pairs["system_a"] == reference]
+    forth = pairs[pairs["system_b"] == reference]
+    back = pairs[pairs["system_a"] == reference]
     turned = back.assign(
         system_a=back["system_b"],
         gain=-back["gain"],

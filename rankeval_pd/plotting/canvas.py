@@ -146,7 +146,8 @@ class Canvas:
         """Draw the line for a name, with markers if the line has few points."""
         from matplotlib.colors import to_hex
 
-        bright, color = self.stands_out(name), self.color(name)
+        bright = self.stands_out(name)
+        color = self.color(name)
         dashes, width, layer = _DASHES[0], THIN, 1.8
         look: Options = {"label": self.text(name)}
         look |= {"solid_capstyle": "round", "solid_joinstyle": "round"}
@@ -161,7 +162,8 @@ class Canvas:
             if len(x) <= FEW:
                 look |= {"marker": "o", "markersize": 4, "markeredgewidth": 0}
         look = {"color": color, "linewidth": width, "linestyle": dashes, "zorder": layer, **look}
-        x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+        x = np.asarray(x, dtype=float)
+        y = np.asarray(y, dtype=float)
         kept = some(len(x), _POINTS)
         (line,) = self.ax.plot(x[kept], y[kept], **{**look, **more})
         self.drawn[name] = len(self.named)
@@ -184,7 +186,7 @@ class Canvas:
         """Draw intervals at the given x values, slightly shifted for each name."""
         from matplotlib.transforms import ScaledTranslation
 
-        figure: Any = self.ax.figure
+        figure = self.ax.figure
         aside = (place - 0.5 * (count - 1)) * _DODGE / 72.0
         shift = ScaledTranslation(aside, 0, figure.dpi_scale_trans)
         look = {"color": color, "linewidth": 1.1, "alpha": 0.75, "zorder": 2.6}
@@ -220,7 +222,8 @@ class Canvas:
         if len(sizes) > min(SPARSE, max(room, 3)):  # a few, near the ticks
             rows = tables[names[0]].dropna(subset=["x"]).sort_values("x")
             first, last = self.ax.get_xlim()
-            first, last = max(first, rows["x"].min()), min(last, rows["x"].max())
+            first = max(first, rows["x"].min())
+            last = min(last, rows["x"].max())
             inner = self.ax.xaxis.get_majorticklocs()
             inner = inner[(first < inner) & (inner < last)]
             if len(inner) > 3:
@@ -296,7 +299,8 @@ class Canvas:
         if high is None:
             high = last
         if not getattr(self.ax, f"get_autoscale{axis}_on")():
-            low, high = min(low, first), max(high, last)
+            low = min(low, first)
+            high = max(high, last)
         ends: Any = np.array([low, high])
         if getattr(self.ax, f"get_{axis}scale")() == "log":  # a log axis cannot show 0
             ends = np.where(ends <= 0.0, None, ends)

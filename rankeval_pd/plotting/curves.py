@@ -18,6 +18,7 @@ from rankeval_pd.curves import shapes
 from rankeval_pd.curves.areas import area as area_of
 from rankeval_pd.curves.shapes import isolines as isolines_of
 from rankeval_pd.curves.shapes import random_band
+from rankeval_pd.errors import AnyFunction
 from rankeval_pd.options import as_written, one_reading
 from rankeval_pd.plotting import panels
 from rankeval_pd.plotting.canvas import (
@@ -121,7 +122,8 @@ def _draw_curves(
     if spec.chance == "one" and log is None:
         log = largest > _LINEAR_LIFT
     deviates = spec.chance == "falling" and log is None
-    linear, ax = not (log or deviates), canvas.ax
+    linear = not (log or deviates)
+    ax = canvas.ax
     if deviates:
         inside = _inside(curves[[spec.x, spec.y]])
         use_normal_deviates(ax, least=0.5 * float(np.min(inside, initial=0.5)))
@@ -188,7 +190,8 @@ def _set_limits(canvas: Canvas, curves: pd.DataFrame, spec: Curve, *, deviates: 
                 high = min(1.0 - 0.7 * (1.0 - float(inside.max())), 1.0 - 1e-9)
                 canvas.limits(axis, max(float(inside.min()) * 0.7, 1e-9), high)
         for ticks in (ax.xaxis, ax.yaxis):
-            places, texts = [x / 100.0 for x in _RATES], [f"{x:g}%" for x in _RATES]
+            places = [x / 100.0 for x in _RATES]
+            texts = [f"{x:g}%" for x in _RATES]
             set_chosen_ticks(ticks, places, texts, characters=4.5)
         return
     if ax.get_xscale() == "linear":
@@ -197,7 +200,7 @@ def _set_limits(canvas: Canvas, curves: pd.DataFrame, spec: Curve, *, deviates: 
         canvas.start_at(0.0)
     elif ax.get_yscale() == "linear":
         ax.set_ylim(-0.005, 1.01)
-    canvas.across("share", log=False)
+    canvas.across("share")
     canvas.upwards(plainly if spec.y == "lift" else in_percent)
 
 
@@ -230,7 +233,7 @@ def _draw_chance(
     canvas.guide(x, y, "random order")
     canvas.tell("Gray line: mean over random orders.")
     if spec.chance == "diagonal" and linear:
-        look: dict[str, Any] = {"rotation": 45, "rotation_mode": "anchor", "va": "top"}
+        look = {"rotation": 45, "rotation_mode": "anchor", "va": "top"}
         look |= {"transform_rotates_text": True, "ha": "center", "clip_on": True}
         look |= {"fontsize": font(canvas.ax, "note"), "color": canvas.ink.note}
         canvas.ax.text(0.66, 0.64, fields or "random order", **look)
@@ -252,14 +255,18 @@ def _draw_bands(canvas: Canvas, bands: Any, curves: pd.DataFrame, spec: Curve) -
     tables = []
     for band in bands if isinstance(bands, list | tuple) else [bands]:
         if band is not None:
-            needed, made_by = f"p n {spec.x} {spec.y}", f"random_band for {spec.y}"
+            needed = f"p n {spec.x} {spec.y}"
+            made_by = f"random_band for {spec.y}"
             tables.append(table_of(band, needed, made_by))
     tables.sort(key=lambda table: not table.attrs.get("simultaneous"))
     named = ""
     for key, rows in [group for table in tables for group in table.groupby("p", sort=False)]:
         p = float(str(key))
         bound = rows.attrs.get("bound", "critical")
-        kind, scope, line, width = "", "", "hairline", HAIR
+        kind = ""
+        scope = ""
+        line = "hairline"
+        width = HAIR
         if bound != "critical":
             kind = f" ({bound} bound, not a test at level p)"
         if rows.attrs.get("simultaneous"):
@@ -312,7 +319,7 @@ def _draw_crossovers(
 
 # ---- Plots of curves over all cutoffs, from data or a table
 
-_CURVES: dict[str, Callable[..., Any]] = {space: getattr(shapes, space) for space in shapes.SPACES}
+_CURVES: dict[str, AnyFunction] = {space: getattr(shapes, space) for space in shapes.SPACES}
 _AREAS: Mapping[str, AreaKind] = {"roc": "roc", "precision_recall": "ap"}
 _BESIDE = """    bands : float or sequence of float, optional
         Levels p at which to draw the bounds for random rankings; see
@@ -346,9 +353,13 @@ def _with_references(
             "crossovers=True needs one or more significance levels. Pass them as bands, such as"
             " bands=0.05."
         )
-    roles: Any = panels.roles_in(asked)
-    pooled: Any = {**roles, "pool": "all"}  # a single band for all curves
-    drawn_bands, lines, marks, areas, ideal = [], None, None, None, None
+    roles = panels.roles_in(asked)
+    pooled = {**roles, "pool": "all"}  # a single band for all curves
+    drawn_bands = []
+    lines = None
+    marks = None
+    areas = None
+    ideal = None
     with one_reading():
         curve = _CURVES[space](data, *args, **asked)
         if bands is not None:
@@ -368,7 +379,7 @@ def _with_references(
         if isolines is not None:
             lines = isolines_of(data, isolines, space, **roles)
         if space == "gain" and np.max(np.asarray(curve["n"]), initial=0) > 0:
-            ungrouped: Any = {**pooled, "groups": None}
+            ungrouped = {**pooled, "groups": None}
             ideal = random_bound(data, 0.5, 1, **ungrouped)
         if space in _AREAS:
             areas = area_of(data, _AREAS[space], **roles)
@@ -384,7 +395,8 @@ def _plot_of_curve(described: Callable[[], None]) -> PublicPlot:
     functools.update_wrapper(draw, described)
     draw.__doc__ = as_written(described.__doc__).replace("    **beside\n", _BESIDE)
     needed = " ".join(["measure n", *shapes.SPACES[space]])
-    tables, size = partial(_with_references, space), _squarely if spec.square else None
+    tables = partial(_with_references, space)
+    size = _squarely if spec.square else None
     return panels.plot_of(_CURVES[space], needed, tables=tables, size=size)(draw)
 
 

@@ -54,7 +54,7 @@ from rankeval_pd.plotting.panels import (
 )
 from rankeval_pd.stats import WRITTEN, AnyArray
 from rankeval_pd.systems import tests
-from rankeval_pd.tables import Attrs, Options
+from rankeval_pd.tables import Attrs
 from rankeval_pd.words.numbers import letter_sets, percent_of
 from rankeval_pd.words.vocabulary import alpha_of, called, first_of, noun_of
 
@@ -87,7 +87,10 @@ def draw_forest(
     there is not enough room, only the first and the highlighted rows are drawn, and the remaining
     values are ticks in a single row.
     """
-    ax, look, ink, rest = canvas.ax, canvas.look, canvas.ink, np.empty(0)
+    ax = canvas.ax
+    look = canvas.look
+    ink = canvas.ink
+    rest = np.empty(0)
     most = max(3, min(_MOST, int((panel_size(ax)[1] - 48.0) / _THIN_ROW)))
     if len(rows) > most:  # the rows that fit, and the values of the remaining rows
         marked = [k for k, x in enumerate(rows["name"]) if x in look.highlighted][: most - 1]
@@ -96,7 +99,9 @@ def draw_forest(
         rest = np.delete(rows["value"].to_numpy(dtype=float), kept)
         rows = rows.iloc[kept]
     count = len(rows)
-    y, out, names = np.arange(count), canvas.out, rows["name"].tolist()
+    y = np.arange(count)
+    out = canvas.out
+    names = rows["name"].tolist()
     accent = rows["accent"].to_numpy(dtype=bool)
     if look.highlighted:
         accent = np.array([name in look.highlighted for name in names], dtype=bool)
@@ -112,7 +117,8 @@ def draw_forest(
     if known.any():
         shown = [c for c, k in zip(colors, known, strict=True) if k]
         ax.hlines(y[known], low[known], high[known], color=shown, linewidth=1.4, zorder=2)
-    size, letters = 22, font(ax, "name")
+    size = 22
+    letters = font(ax, "name")
     if count > _MANY:
         size, letters = 9, LEAST
     elif small(ax):
@@ -132,7 +138,8 @@ def draw_forest(
     texts = [cut_text(canvas.text(name), letters, room) for name in names]
     shades = np.where(accent, out.text(out.accent), out.fg).tolist()
     if rest.size:
-        texts, shades = [*texts, f"{rest.size:,} more"], [*shades, out.note]
+        texts = [*texts, f"{rest.size:,} more"]
+        shades = [*shades, out.note]
     ax.set_yticks(range(len(texts)), texts)
     for tick, shade in zip(ax.get_yticklabels(), shades, strict=True):
         tick.set_color(shade)
@@ -164,7 +171,9 @@ def _write_columns(
     """Write the columns that fit beside the rows, and bars for the letters of ties."""
     from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 
-    ax, ink, head = canvas.ax, canvas.out, max(LEAST, size - 1.0)
+    ax = canvas.ax
+    ink = canvas.out
+    head = max(LEAST, size - 1.0)
     *_, limits = columns.values()
     lanes = _lanes(letters)
     tied = _LANE * max((k + 2 for k, _ in lanes), default=0)
@@ -183,7 +192,7 @@ def _write_columns(
     if kept and kept[-1][1] is limits:
         kept.insert(1, kept.pop())
 
-    heading: Options = {"fontsize": head, "color": ink.note, "va": "bottom"}
+    heading = {"fontsize": head, "color": ink.note, "va": "bottom"}
     heading |= {"xycoords": "axes fraction", "annotation_clip": False}
     cell = {"xycoords": BESIDE, "fontsize": size, "annotation_clip": True}
     at = 8.0
@@ -199,7 +208,7 @@ def _write_columns(
         write(ax, "n.s.", (1, 1), (at, 3), ha="left", **heading)
         # a bar for each letter, with dots if there are gaps between its rows
         base = blended_transform_factory(ax.transAxes, ax.transData)
-        bar: Options = {"clip_on": False, "color": ink.fg, "label": "_tied"}
+        bar = {"clip_on": False, "color": ink.fg, "label": "_tied"}
         bar |= {"scalex": False, "scaley": False}
         gaps = False
         for lane, group in lanes:
@@ -218,7 +227,8 @@ def _values_and_limits(rows: pd.DataFrame, *, percent: bool) -> tuple[list[str],
     """Return values and intervals as text with the same number of decimals."""
     scale, unit = (100.0, "%") if percent else (1.0, "")
     value, low, high = scale * rows[_ESTIMATES].to_numpy(dtype=float).T
-    widths, known = (high - low)[np.isfinite(high - low)], value[np.isfinite(value)]
+    widths = (high - low)[np.isfinite(high - low)]
+    known = value[np.isfinite(value)]
     typical = 0.04
     if len(widths):
         typical = float(np.median(widths))
@@ -287,7 +297,8 @@ def area(canvas: Canvas, table: pd.DataFrame) -> None:
     rows = pd.DataFrame({"name": table["measure"], "value": table["area"], "accent": False})
     rows["low"], rows["high"] = table.get("ci_low", np.nan), table.get("ci_high", np.nan)
     references = {float(x): f"random {number(float(x), digits)}" for x in chances}
-    label, header = _AREAS.get(kind, "area"), _SHORT.get(kind, "area")
+    label = _AREAS.get(kind, "area")
+    header = _SHORT.get(kind, "area")
     draw_forest(canvas, rows, label, header, table.attrs.get("level"), references=references)
     if "ci_low" in table:
         canvas.tell(f"Lines: {interval_kind(table.attrs, 'separately for each measure')}.")
@@ -366,7 +377,8 @@ def _draw_ranks(
     canvas: Canvas, table: pd.DataFrame, name: str, label: str, *, shares: bool
 ) -> None:
     """Draw values with intervals, ranks and ties."""
-    attrs, header = table.attrs, "precision" if shares else "value"
+    attrs = table.attrs
+    header = "precision" if shares else "value"
     rows = pd.DataFrame({"name": table[name], "value": table["value"]})
     rows["low"], rows["high"] = table["ci_low"], table["ci_high"]
     rows["accent"], ranked = True, "rank_low" in table  # a single system has no rank
@@ -495,7 +507,8 @@ def repetition(place: tuple[Any, Look], table: Any, samples: Any = None, /) -> A
         size = max(6.4, 3.1 * columns), 1.7 * -(-count // columns) + 0.4
         panels = grid_of(count, columns, size, sharex=True, sharey=True)
     found = samples["precision"].dropna()
-    edges, high = np.array([0.0, 1.0]), 0.0
+    edges = np.array([0.0, 1.0])
+    high = 0.0
     if len(found):  # the same bins in all panels
         bins = max(8, min(40, round(2.5 * len(found) ** (1.0 / 3.0))))
         step = max(np.ptp(found), 0.01) / bins
@@ -531,7 +544,8 @@ def _draw_samples(canvas: Canvas, found: AnyArray, row: pd.Series[Any], edges: A
     bars = {"color": mixed_color(color, ink.bg, 0.38), "edgecolor": ink.bg, "linewidth": 0.8}
     counts, _, _ = panel.hist(found, bins=edges, **bars, label="samples")
     across = np.linspace(edges[0], edges[-1], 400)
-    wide, high = edges[1] - edges[0], float(np.max(counts, initial=0.0))
+    wide = edges[1] - edges[0]
+    high = float(np.max(counts, initial=0.0))
     for sd, shade, width, name in (
         (float(row["sd_expected"]), ink.line(ink.gray(0.7)), 1.1, "expected by the model"),
         (float(row["sd_observed"]), color, LINE, "observed"),
@@ -562,7 +576,9 @@ def _draw_samples(canvas: Canvas, found: AnyArray, row: pd.Series[Any], edges: A
     panel.set_title(name, fontsize=font(panel, "name"), loc="left", color=shade)
     start, va = -2, "top"
     if not _tall(panel):
-        lines, start, va = lines[2:], 2, "bottom"
+        lines = lines[2:]
+        start = 2
+        va = "bottom"
     place = {"xycoords": "axes fraction", "ha": "right", "va": va}
     for k, (text, shade) in enumerate(lines):
         write(panel, text, (1, 1), (0, start - 1.35 * size * k), color=shade, **place)

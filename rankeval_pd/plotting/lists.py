@@ -87,14 +87,15 @@ def _with_band(
     **asked: Any,
 ) -> tuple[Any, Any]:
     """Return the precision of lists, and its simultaneous band if there is a single name."""
-    roles, band = roles_in(asked), None
+    roles = roles_in(asked)
+    band = None
     with one_reading():
-        table: Any = nbest_precision(data, seen_of(data, n, roles), level=level, **asked)
+        table = nbest_precision(data, seen_of(data, n, roles), level=level, **asked)
         names = dict.fromkeys(np.asarray(table["measure"]).tolist())
         count = len(Look(highlight=highlight).highlighted or names)
         single = count == 1 and np.unique(table["n"]).size > SPARSE
         if simultaneous and single and Roles.of(roles).ties in CUTTING:
-            drawn: Any = {"level": level, "n_resamples": n_resamples, **roles}
+            drawn = {"level": level, "n_resamples": n_resamples, **roles}
             with hushed():  # the caption contains the warning about a narrow band
                 band = precision_band(data, shown(table), **drawn)
     return table, band
@@ -190,7 +191,7 @@ def draw_lists(
 ) -> dict[Hashable, pd.DataFrame]:
     """Draw the curve of each measure, and return the rows with x positions."""
     rows = by_name(table)
-    scores: dict[Hashable, float] = {}
+    scores = {}
     logarithmic = is_log(log, table["n"])
     short = logarithmic and log is None  # if every n were drawn, the first ranks would be too noisy
     for measure, mine in rows.items():
@@ -241,7 +242,9 @@ def _with_curves(
     **roles: Any,
 ) -> tuple[Any, Any, Any]:
     """Return the bound, the precision of all measures, and the simultaneous bound."""
-    finite, within, envelope = population == "finite", None, None
+    finite = population == "finite"
+    within = None
+    envelope = None
     with one_reading():
         if finite:
             within = n = seen_of(data, n, roles)
@@ -313,7 +316,8 @@ def random_bound(
             outer = envelope[envelope["p"] == p]
             share = _possible_share(outer, positive, short)
             scope, held = "at every n", True
-        name, below = f"chance {rate_text(p)}", f"{most_text(p)} of random orders stay below the"
+        name = f"chance {rate_text(p)}"
+        below = f"{most_text(p)} of random orders stay below the"
         if place == 0:
             canvas.field(share.index, prior, share, name)
             said = f"Gray area: {below} edge {scope}"
@@ -343,8 +347,7 @@ def _possible_share(rows: pd.DataFrame, positive: float, first: int) -> pd.Serie
     possible = rows["critical"] <= np.minimum(rows["n"], positive) + 1e-6
     if "attainable" in rows:  # without curves, no other line shows the number of true positives
         possible &= rows["attainable"].astype(bool)
-    share: pd.Series[Any] = (rows["critical"] / rows["n"]).where(possible)
-    return share
+    return (rows["critical"] / rows["n"]).where(possible)
 
 
 _LAWS = ["discrete", "interpolated", "parametric"]
@@ -409,7 +412,8 @@ def random_cdf(canvas: Canvas, table: pd.DataFrame, bound: pd.DataFrame | None =
             values: dict[Hashable, str] = {}
             look = {"markersize": 5, "zorder": 4, "markeredgecolor": canvas.ink.bg}
             for law, at in zip(_LAWS, bounds, strict=True):
-                color, label = canvas.color(law), f"_{law}"
+                color = canvas.color(law)
+                label = f"_{law}"
                 canvas.dots(at, 1.0 - p, color, label=label, **look)
                 values[law] = f"{at:.4g}"
             canvas.values(f"bound, {rate_text(p)}", values)
@@ -471,7 +475,8 @@ def _with_simultaneous(
     joined = asked.get("combine") or asked.get("average") is not None  # one test without draws
     # the plot shades the list sizes at which the order of ties decides
     with one_reading(), intervals_unread(pairs > 1), hushed("ties='shared'"):
-        sizes, draws = seen_of(data, n, roles), n_resamples
+        sizes = seen_of(data, n, roles)
+        draws = n_resamples
         if draws is None and not joined:  # fast, but enough for the level
             affordable = int(_BUDGET / max(size_of(data) * pairs, 1))
             needed = np.ceil(pairs / check_share("alpha", alpha))
@@ -552,7 +557,7 @@ def comparison(
         _draw_difference(canvas, panels[1], pairs[0], together, rows)
     if overlap:
         # the percentage of shared candidates, on a separate scale
-        right: Any = canvas.ax.twinx()
+        right = canvas.ax.twinx()
         look = {"color": canvas.ink.plain, "linewidth": 1.0, "label": "_overlap"}
         for pair in pairs:
             right.plot(pair["n"], pair["overlap"] / pair["n"], **look)
@@ -580,7 +585,8 @@ def comparison(
 def _panels_below(canvas: Canvas, count: int) -> list[Any]:
     """Replace a panel with stacked panels that share the x axis; return those below the curves."""
     ax: Any = canvas.ax
-    spec, height = ax.get_subplotspec(), canvas.size[1]
+    spec = ax.get_subplotspec()
+    height = canvas.size[1]
     if spec is None:  # Axes at a position that was set manually
         return []
     share = min(_SHARE, max(count, 2) * _ROW / height)
@@ -594,7 +600,8 @@ def _panels_below(canvas: Canvas, count: int) -> list[Any]:
 
 def _findings(table: pd.DataFrame, together: Any) -> list[_Finding]:
     """Return the pointwise findings and the simultaneous findings over all n."""
-    alpha, adjust = table.attrs.get("alpha"), table.attrs.get("adjust")
+    alpha = table.attrs.get("alpha")
+    adjust = table.attrs.get("adjust")
     alone = table["significant"].astype(bool)
     if alpha and adjust:
         alone = table["p_value"] <= alpha
@@ -608,7 +615,8 @@ def _findings(table: pd.DataFrame, together: Any) -> list[_Finding]:
         return listed
     keys = ["measure_a", "measure_b", "n"]
     other = table_of(together, " ".join([*keys, "significant"]), "compare with adjust=...")
-    adjust, alpha = str(other.attrs.get("adjust")), other.attrs.get("alpha")
+    adjust = str(other.attrs.get("adjust"))
+    alpha = other.attrs.get("alpha")
     words = ADJUSTED.get(adjust, adjust)
     if alpha:
         words += f" at {percent_of(alpha)}"
@@ -632,7 +640,8 @@ def _draw_strips(
 ) -> None:
     """Draw bars where differences are significant: a row per test of one pair, or per pair."""
     strip.patch.set_visible(False)
-    ink, single = canvas.out, len(pairs) == 1
+    ink = canvas.out
+    single = len(pairs) == 1
     heights = len(findings) if single else len(pairs)
     for k, pair in enumerate(pairs):
         if (pair["overlap"] == pair["n"]).all():  # one curve hides the other
@@ -687,9 +696,10 @@ def _name_strip_rows(
     canvas: Canvas, strip: Any, pairs: list[pd.DataFrame], findings: list[_Finding]
 ) -> None:
     """Write the better measure on the left of each row and the kind of test on the right."""
-    ink, size = canvas.out, font(canvas.ax, "note")
+    ink = canvas.out
+    size = font(canvas.ax, "note")
     width, height = canvas.size
-    beside: dict[str, Any] = {"xycoords": BESIDE, "va": "center", "fontsize": size}
+    beside = {"xycoords": BESIDE, "va": "center", "fontsize": size}
     beside["annotation_clip"] = False
     room = 0.38 * width - 60.0
     texts = []
@@ -723,7 +733,8 @@ def _draw_difference(
     a, b = (pair[f"measure_{s}"].iloc[0] for s in "ab")
     found, words = pair, "interval, separately at each n"
     if together is not None and "ci_low" in together:
-        found, words = table_of(together, "measure_a n", ""), "simultaneous band for all n"
+        found = table_of(together, "measure_a n", "")
+        words = "simultaneous band for all n"
         found = found[(found["measure_a"] == a) & (found["measure_b"] == b)]
     elif pair.attrs.get("adjust") is not None:
         words = "interval, adjusted like the test"

@@ -160,7 +160,7 @@ class Look:
                 f"labels={self.labels!r} is of type {type(self.labels).__name__}: pass a mapping "
                 "from names to labels, as in {'G2': 'log-likelihood'}."
             )
-        highlighted: list[Hashable] = [] if self.highlight is None else [self.highlight]
+        highlighted = [] if self.highlight is None else [self.highlight]
         if np.iterable(self.highlight) and not isinstance(self.highlight, str):
             highlighted = [*self.highlight]
         object.__setattr__(self, "highlighted", highlighted)
@@ -186,7 +186,8 @@ class Look:
         if isinstance(self.colors, Mapping) and name in self.colors:
             return self.colors[name]
         known = cycle(self.colors, max(len(self.order), MOST))
-        taken, size = _SLOTS.setdefault(ax, {}), len(known)
+        taken = _SLOTS.setdefault(ax, {})
+        size = len(known)
         if name not in taken:  # a name keeps its position within the same Axes
             names = list(self.order)
             place = (names.index(name) if name in names else len(names)) % size
@@ -268,7 +269,8 @@ def panel_size(ax: Axes) -> tuple[float, float]:
     spec: Any = ax.get_subplotspec()
     while spec is not None:
         grid = spec.get_gridspec()
-        wide, high = grid.get_width_ratios(), grid.get_height_ratios()
+        wide = grid.get_width_ratios()
+        high = grid.get_height_ratios()
         width *= sum(wide[spec.colspan.start : spec.colspan.stop]) / sum(wide)
         height *= sum(high[spec.rowspan.start : spec.rowspan.stop]) / sum(high)
         spec = getattr(grid, "_subplot_spec", None)  # nested grids
@@ -392,7 +394,8 @@ def _length_and_room(axis: Axis, characters: float) -> tuple[float, float]:
 def settle(ax: Axes) -> None:
     """Set the range of logarithmic axes if the data have at most one positive value."""
     for axis in (ax.xaxis, ax.yaxis):
-        low, high = float(axis.get_minpos()), float(axis.get_data_interval()[1])
+        low = float(axis.get_minpos())
+        high = float(axis.get_data_interval()[1])
         if axis.get_scale() != "log" or low * (1.0 + 1e-9) < high or not np.isfinite(high):
             continue
         ends = (0.1 * high, 10.0 * high) if high > 0.0 else (0.001, 1.0)
@@ -445,7 +448,7 @@ def set_chosen_ticks(
     ends = forward(np.array([low, high], dtype=float))
     length, room = _length_and_room(axis, characters or max(map(len, texts), default=1))
     scale = length / max(float(abs(ends[1] - ends[0])), 1e-300)
-    kept: dict[float, str] = {}
+    kept = {}
     taken: list[float] = []
     for place, text in zip(places, texts, strict=True):
         at = float(forward(np.array([place], dtype=float))[0]) * scale

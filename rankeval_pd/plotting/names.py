@@ -33,7 +33,7 @@ def spread_apart(wanted: Any, least: float, low: float, high: float) -> AnyArray
     each name.
     """
     order = np.argsort(wanted, kind="stable")
-    pools: list[tuple[float, int]] = []
+    pools = []
     for k, place in enumerate(np.asarray(wanted, dtype=float)[order]):
         pools.append((place - k * least, 1))
         while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
@@ -77,7 +77,8 @@ class EndLabels(Names):
 
     def _place(self) -> list[Any]:
         """Move the labels to their positions, and return the ends of the leader lines."""
-        ax, pixels = self.axes, self.axes.figure.dpi / 72.0
+        ax = self.axes
+        pixels = self.axes.figure.dpi / 72.0
         right = ax.get_xlim()[1]
         ends = np.array([ax.transData.transform((right, x.y))[1] for x in self.names])
         own = np.clip(np.nan_to_num(ends, nan=ax.bbox.y0), ax.bbox.y0, ax.bbox.y1)
@@ -87,7 +88,8 @@ class EndLabels(Names):
         room = 2.0 * pixels
         places = spread_apart(own, _LINE * size * pixels, ax.bbox.y0 - room, ax.bbox.y1 + room)
         moved = bool(np.abs(places - own).max(initial=0.0) > _MOVED * size * pixels)
-        start, stop = ax.bbox.x1 + room, ax.bbox.x1 + (13.0 if moved else 5.0) * pixels
+        start = ax.bbox.x1 + room
+        stop = ax.bbox.x1 + (13.0 if moved else 5.0) * pixels
         for text, y in zip(self.texts, places, strict=True):
             text.set_fontsize(size)
             text.set_position((stop + room * moved, y))
@@ -133,7 +135,8 @@ class Key(Names):
         return [self._chosen(self.axes.figure.canvas.get_renderer())]
 
     def _chosen(self, renderer: Any) -> Any:
-        ax, pixels = self.axes, self.axes.figure.dpi / 72.0
+        ax = self.axes
+        pixels = self.axes.figure.dpi / 72.0
         extent = self.inside.get_child().get_bbox(renderer)
         margin = _MARGIN * pixels
         place = corner(
@@ -254,8 +257,9 @@ def _ends_fit(ax: Axes, names: Sequence[Named]) -> bool:
     width, height = panel_size(ax)
     if _LINE * LEAST * len(names) > 0.62 * height:
         return False
-    size, widest = font(ax, "name"), 0.0
-    ends: list[float] = []
+    size = font(ax, "name")
+    widest = 0.0
+    ends = []
     for x in names:
         widest = max(widest, wide(x.text, size))
         if not x.reference:
@@ -268,7 +272,9 @@ def _ends_fit(ax: Axes, names: Sequence[Named]) -> bool:
 
 def _add_key(ax: Axes, names: Sequence[Named], headers: Sequence[str]) -> None:
     """Add a row for each name, with a dash, the name in color, and values."""
-    ink, out, size = Ink.of(ax), Ink.of(ax, outside=True), font(ax, "note")
+    ink = Ink.of(ax)
+    out = Ink.of(ax, outside=True)
+    size = font(ax, "note")
     room = 0.45 * panel_size(ax)[0]
     names = [x._replace(text=cut_text(x.text, size, room)) for x in names]
 

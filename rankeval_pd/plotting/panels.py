@@ -67,7 +67,8 @@ _INNER = ("pair", "cut", "row")  # dimensions in results that are not groups
 def tidy(table: Drawable, needed: str, made_by: str) -> pd.DataFrame:
     """Return the table as a tidy DataFrame, with groups and batch dimensions first."""
     if isinstance(table, xr.Dataset):
-        names, frame = needed.split(), rows_in(table)
+        names = needed.split()
+        frame = rows_in(table)
         inner = (*names, *_INNER, "measure", "n", "p", "alpha", "system")
         batch = [d for d in table.dims if d not in inner]
         named = [d for d in table.dims if d in names]
@@ -119,7 +120,7 @@ def table_of(table: Drawable, needed: str, made_by: str) -> pd.DataFrame:
 
 def by_name(table: pd.DataFrame, column: Any = "measure") -> dict[Any, pd.DataFrame]:
     """Return the rows for each name, including a missing name, in order of n."""
-    parts: dict[Any, pd.DataFrame] = {}
+    parts = {}
     for name, rows in table.groupby(column, sort=False, dropna=False):
         parts[name] = rows
         if not rows["n"].is_monotonic_increasing:
@@ -132,7 +133,8 @@ def by_n(table: pd.DataFrame, name: str) -> pd.DataFrame:
     asked = next((column for column in ("n", "metric") if column in table), None)
     if asked is None:
         return table
-    columns, attrs = [*table.columns.drop(asked)], dict(table.attrs)
+    columns = [*table.columns.drop(asked)]
+    attrs = dict(table.attrs)
     if len(table[asked].unique()) > 1:
         columns.insert(columns.index(name), asked)
         if asked == "metric":
@@ -211,7 +213,8 @@ def _parts(tables: Iterable[Any], groups: list[Any], key: pd.Series[Any] | None)
             table = type(table)(_parts(table, groups, key))
         elif isinstance(table, pd.DataFrame) and key is not None and {*groups} <= {*table}:
             chosen = (_columns(table, groups) == key.array).all(axis=1)
-            attrs, table = dict(table.attrs), table[chosen].drop(columns=groups)
+            attrs = dict(table.attrs)
+            table = table[chosen].drop(columns=groups)
             table.attrs = attrs
         parts.append(table)
     return parts
@@ -278,13 +281,13 @@ def grid_of(count: int, wide: int, size: tuple[float, float] | None, **shared: b
     figure, fresh = plt.subplots(rows, wide, squeeze=False, **look)
     for spare in fresh.ravel()[count:]:
         figure.delaxes(spare)
-    return np.asarray(fresh.ravel()[:count])
+    return fresh.ravel()[:count]
 
 
 def end(canvases: Sequence[Canvas], look: Look_of_look, *, ours: bool) -> None:
     """Write the line names of all panels once, and label only the outer axes."""
     panels = [canvas.ax for canvas in canvases]
-    figure: Any = panels[0].figure
+    figure = panels[0].figure
     if ours:  # axis labels along the left and bottom edges only
         specs = [panel.get_subplotspec().get_topmost_subplotspec() for panel in panels]
         tops = {(spec.rowspan.start, spec.colspan.start) for spec in specs}
@@ -565,9 +568,11 @@ class Plot:
         if not alone:
             panels = panels_of(ax, groups, keys, self.own)
         elif ax is None:
-            panels, keys = grid_of(1, 1, self.size and self.size(whole)), [None]
+            panels = grid_of(1, 1, self.size and self.size(whole))
+            keys = [None]
         else:
-            panels, keys = given_panels(ax, 1, "panel"), [None]
+            panels = given_panels(ax, 1, "panel")
+            keys = [None]
         canvases: list[Canvas] = []
         for panel in panels:  # before other panels share the figure
             canvases.append(Canvas(panel, look, alone=alone))

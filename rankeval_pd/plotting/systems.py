@@ -35,7 +35,6 @@ from rankeval_pd.plotting.look import (
     cycle,
     digits_for,
     font,
-    in_percent,
     interval_text,
     mixed_color,
     number,
@@ -54,7 +53,7 @@ from rankeval_pd.stats import Items, rejects
 from rankeval_pd.systems import studies
 from rankeval_pd.systems.studies import gain_threshold
 from rankeval_pd.systems.tests import paired_bootstrap
-from rankeval_pd.tables import Attrs, Options
+from rankeval_pd.tables import Attrs
 from rankeval_pd.words.numbers import percent_of
 
 # ---- Measures in plots that compare pairs of systems
@@ -191,7 +190,8 @@ def pairs(canvas: Canvas, table: pd.DataFrame) -> None:
     systems = wins.sort_values(ascending=False, kind="stable").index.tolist()
     width, height = panel_size(ax)
     named = max(3, int(_SIDE * min(width, height) / (1.12 * LEAST)))
-    left_out, systems = len(systems[named:]), systems[:named]
+    left_out = len(systems[named:])
+    systems = systems[:named]
     count = len(systems)
     table = table[table["system_a"].isin(systems) & table["system_b"].isin(systems)]
     alpha = float(table.attrs.get("alpha", 0.05))
@@ -203,7 +203,8 @@ def pairs(canvas: Canvas, table: pd.DataFrame) -> None:
     told = rejects(p, alpha)
     most = float(table["gain"].abs()[told].max()) if told.any() else 1.0
     high = most or 1.0
-    norm, pale = PowerNorm(0.5, 0.0, high), mixed_color(ink.fg, ink.bg, 0.08)
+    norm = PowerNorm(0.5, 0.0, high)
+    pale = mixed_color(ink.fg, ink.bg, 0.08)
     cell = _SIDE * min(width, height) / max(count, 1)
     digits = digits_for(0.5 * most)
     shares = _are_proportions(table.attrs)
@@ -256,7 +257,7 @@ def pairs(canvas: Canvas, table: pd.DataFrame) -> None:
         inset.minorticks_off()
         inset.set_xlim(0.0, high)
         words = _what(table.attrs).replace("difference in ", "difference,\n")
-        note: Options = {"fontsize": size, "color": ink.note}
+        note = {"fontsize": size, "color": ink.note}
         corner = {"xycoords": "axes fraction", "va": "center"}
         write(inset, "gray: not distinguished", (0, 0), (0, -2.4 * size), **corner, **note)
         inset.set_title(words.replace("gain in ", "gain in\n"), loc="left", pad=4, **note)
@@ -347,7 +348,8 @@ def confidence(
     least = 1.0 / _FEWEST_DRAWS
     if draws and not exact:
         least = 1.0 / (draws + 1.0)
-    positive, lost = table["gain"][table["gain"] > 0], (table["gain"] <= 0).any()
+    positive = table["gain"][table["gain"] > 0]
+    lost = (table["gain"] <= 0).any()
     lowest = 0.5 * float(positive.min()) if len(positive) else 1e-3
     p = 1.0 - table["confidence"].astype(float)
     table = table.assign(
@@ -356,7 +358,7 @@ def confidence(
         sure=table["confidence"] >= _LEVEL,
         most=p <= least * (1.0 + 1e-6),
     )
-    relations: dict[Any, pd.DataFrame] = {None: table}
+    relations = {None: table}
     if "relation" in table:
         relations = dict([*table.groupby("relation", sort=False)])
     several = len(relations) > 1
@@ -377,7 +379,8 @@ def confidence(
         left = lowest if lost else lowest * 1.5
         canvas.limits("x", left, 1.3 * float(positive.max()))
     heights = table["y"].to_numpy(dtype=float)
-    bottom, top = np.nanmin(heights, initial=0.15), np.nanmax(heights, initial=1.6)
+    bottom = np.nanmin(heights, initial=0.15)
+    top = np.nanmax(heights, initial=1.6)
     canvas.limits("y", float(bottom), 1.09 * float(top))
     if thresholds is not None:
         # gain thresholds, and their intervals as bars at the bottom
@@ -391,7 +394,8 @@ def confidence(
             first, last = ax.get_xlim()
             color, width, shade = ink.reference, THIN, ink.note
             if several and relation in relations:
-                color, width = canvas.color(relation), 1.2
+                color = canvas.color(relation)
+                width = 1.2
                 shade = ink.text(color)
             line = {"color": color, "linewidth": width, "zorder": 1.2}
             ax.axvline(threshold, **line, label="_threshold")
@@ -498,7 +502,8 @@ def gain_by_size(
         for relation in lines["relation"].unique():
             rows, name = lines, "threshold"
             if not pd.isna(relation):
-                rows, name = lines[lines["relation"] == relation], relation
+                rows = lines[lines["relation"] == relation]
+                name = relation
             last = rows.iloc[-1]
             law = last["threshold"] * np.sqrt(last["size"] / rows["size"])
             canvas.guide(rows["size"], law, "_square-root law")
@@ -581,13 +586,16 @@ def calibration(canvas: Canvas, table: pd.DataFrame) -> None:
         ax.set_ylim(0.0, 1.0)
         canvas.tell("No bin contains a pair of systems.")
     elif "n_pairs" in table:
-        size, look = font(ax, "note"), {"xycoords": ABOVE, "ha": "center"}
+        size = font(ax, "note")
+        look = {"xycoords": ABOVE, "ha": "center"}
         look["color"] = canvas.out.note
         low, high = np.log(ax.get_xlim())
-        last, scale = -np.inf, 0.68 * panel_size(ax)[0] / (high - low)
+        last = -np.inf
+        scale = 0.68 * panel_size(ax)[0] / (high - low)
         for place, count in zip(at[known], table["n_pairs"][known], strict=True):
             text = f"{int(count):,}"
-            middle, half = float(np.log(place)) * scale, 0.5 * wide(text, size) + 2.0
+            middle = float(np.log(place)) * scale
+            half = 0.5 * wide(text, size) + 2.0
             if np.isfinite(middle) and middle - half > last:  # without overlap
                 last = middle + half
                 write(ax, text, (place, 1.0), (0, 2), **look)
@@ -625,7 +633,8 @@ def _values_of(groups: list[_Group], pairs: Sequence[Sequence[Any]]) -> list[pd.
     parts = []
     for (found, key, names, labels), (a, b) in itertools.product(groups, pairs):
         scores = found.score(found.statistics)
-        first, second = scores[names.index(a)], scores[names.index(b)]
+        first = scores[names.index(a)]
+        second = scores[names.index(b)]
         values = {"value_a": first, "value_b": second, "gain": found.sign * (first - second)}
         columns = {**key, "system_a": a, "system_b": b, "item": labels, **values}
         parts.append(pd.DataFrame(columns))
@@ -746,7 +755,9 @@ def paired_differences(
     numbered = pd.api.types.is_integer_dtype(found["item"]) and unit != "queries"
     if not numbered and not small(ax):
         # names of large gains and losses, with lines to their bars
-        size, count, names = font(ax, "note"), len(found), found["item"].astype(str).to_list()
+        size = font(ax, "note")
+        count = len(found)
+        names = found["item"].astype(str).to_list()
         room = 0.3 * panel_size(ax)[0]
         for k in range(min(_NAMED, count // 4)):
             for index, sign in ((k, 1), (count - 1 - k, -1)):
@@ -755,20 +766,24 @@ def paired_differences(
                 y = height * (1.0 - 0.13 * k)
                 above = int(np.count_nonzero(sign * gains > y - 0.08 * height))
                 beside = max(0.075 * count, above)
-                end, ha = 1 + beside, "left"
+                end = 1 + beside
+                ha = "left"
                 if sign < 0:
-                    end, ha = count - beside, "right"
+                    end = count - beside
+                    ha = "right"
                 line = {"arrowstyle": "-", "lw": 0.5, "color": ink.reference}
                 line |= {"shrinkA": 1, "shrinkB": 0}
                 text = {"textcoords": "data", "va": "center", "ha": ha, "color": ink.fg}
-                label, foot = cut_text(names[index], size, room), (index + 1, gains[index])
+                label = cut_text(names[index], size, room)
+                foot = (index + 1, gains[index])
                 write(ax, label, foot, (end, sign * y), arrowprops=line, **text)
     box = {"facecolor": ink.bg, "edgecolor": "none", "alpha": 0.85, "pad": 1.0}
     for name, count, corner, ha, va in (
         (a, (gains > 0).sum(), (0.94, 0.97), "right", "top"),
         (b, (gains < 0).sum(), (0.03, 0.03), "left", "bottom"),
     ):
-        size, color = font(ax, "name"), ink.text(canvas.color(name))
+        size = font(ax, "name")
+        color = ink.text(canvas.color(name))
         short = cut_text(canvas.text(name), size, 0.4 * panel_size(ax)[0])
         place = {"transform": ax.transAxes, "ha": ha, "va": va, "bbox": box}
         ax.text(*corner, f"{short} better: {count:,}", fontsize=size, color=color, **place)
@@ -800,7 +815,7 @@ def _values_of_pairs(
     asked = each_metric(data)
     parts = []
     for metric, one in asked:
-        items: Any = as_items(one)
+        items = as_items(one)
         of = items.attrs.get("metric") if isinstance(items, pd.DataFrame) else None
         groups = _groups_of_items(items, roles)
         names = groups[0][2]
@@ -866,12 +881,15 @@ def queries(canvas: Canvas, table: pd.DataFrame) -> None:
     for name, here in ((a, y > x), (b, y < x), (None, y == x)):
         color, label = ink.muted, "_equal"
         if name is not None:
-            color, label = canvas.color(name), f"{canvas.text(name)} higher"
+            color = canvas.color(name)
+            label = f"{canvas.text(name)} higher"
         look = {"markersize": size, "markeredgewidth": 0, "alpha": 0.8, "label": label}
         canvas.dots(x[here], y[here], color, **look)
         counts[name] = int(here.sum())
-    unit, metric = table.attrs.get("unit", "items"), table.attrs.get("of", "score")
-    first, second = canvas.text(a), canvas.text(b)
+    unit = table.attrs.get("unit", "items")
+    metric = table.attrs.get("of", "score")
+    first = canvas.text(a)
+    second = canvas.text(b)
     if canvas.alone:
         equal = f"; {counts[None]:,} are equal" if counts[None] else ""
         canvas.tell(
@@ -892,7 +910,8 @@ def _name_farthest(canvas: Canvas, names: list[str], x: Any, y: Any) -> None:
     """Write the names of the dots farthest from the diagonal if there is room."""
     from matplotlib.patheffects import withStroke
 
-    ax, size = canvas.ax, font(canvas.ax, "note")
+    ax = canvas.ax
+    size = font(canvas.ax, "note")
     if small(ax):
         return
     side = 0.72 * min(panel_size(ax))  # size of the square in points, without ticks and labels
@@ -905,7 +924,7 @@ def _name_farthest(canvas: Canvas, names: list[str], x: Any, y: Any) -> None:
     chosen = [k for sign in (1, -1) for k in order[np.sign(gap[order]) == sign][:_NAMED]]
     taken: list[Any] = []
     halo = withStroke(linewidth=2.5, foreground=canvas.ink.bg)  # names may cover dots
-    look: Options = {"color": canvas.ink.fg, "zorder": 5, "path_effects": [halo]}
+    look = {"color": canvas.ink.fg, "zorder": 5, "path_effects": [halo]}
     for k in sorted(chosen, key=lambda k: -abs(gap[k])):
         text = cut_text(names[k], size, 0.35 * side)
         box = np.array([wide(text, size), 1.1 * size])
@@ -975,6 +994,6 @@ def interpolated_precision(canvas: Canvas, table: pd.DataFrame) -> None:
         kind = f"{level}confidence intervals, simultaneous for all runs at each recall"
         canvas.uncertainty(parts, "ci_low", "ci_high", kind)
     canvas.start_at(0.0)
-    canvas.upwards(in_percent)
+    canvas.upwards()
     canvas.tell("Points: the highest precision at this recall or above, averaged over queries.")
     canvas.finish(xlabel="recall", ylabel="interpolated precision")

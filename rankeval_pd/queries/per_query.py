@@ -26,7 +26,7 @@ from rankeval_pd.errors import (
 )
 from rankeval_pd.options import Capabilities
 from rankeval_pd.roles import FamilyAdjustment, MeanTest, QueryRoles
-from rankeval_pd.stats import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.queries import (
     EXPECTED_METRICS,
     METRIC_ALIASES,
@@ -41,6 +41,7 @@ from rankeval_pd.stats.queries import (
     retrieve,
 )
 from rankeval_pd.systems.tests import adjustment_of, mean_test, system_ranks
+from rankeval_pd.tables import Columns, Keywords, Options
 
 # ---- Parse metric names from ir_measures, trec_eval and recommender systems
 
@@ -128,7 +129,7 @@ def _with_options(request: MetricRequest, options: str, text: str) -> MetricRequ
     return request
 
 
-def _parsed_option(request: MetricRequest, option: str, value: str) -> dict[str, Any]:
+def _parsed_option(request: MetricRequest, option: str, value: str) -> Options:
     """Return what an option sets; raise a ValueError for invalid values."""
     if option == "dcg" and value in ("log2", "exp-log2"):
         return {"exponential": value == "exp-log2"}
@@ -324,12 +325,14 @@ def frame_values(
     judged = judgments(queries.query, grade, n_queries)
     check_grades(named, judged)
     shape = n_queries, len(queries.measures), len(named)
-    value, size = np.empty(shape), np.empty(shape[:2], dtype=np.int64)
+    value = np.empty(shape)
+    size = np.empty(shape[:2], dtype=np.int64)
     low, high, share = np.full((3, *shape), np.nan)
-    tied, reversed_in = np.zeros(shape, dtype=np.int64), []
+    tied = np.zeros(shape, dtype=np.int64)
+    reversed_in = []
     gain = np.nan_to_num(np.maximum(grade, 0.0))
     # rank the documents of every query, with equal scores in a given order
-    options: dict[str, Any] = {"n_queries": n_queries, "single": chosen.ties == "trec"}
+    options: Options = {"n_queries": n_queries, "single": chosen.ties == "trec"}
     ranked = partial(retrieve, queries.query, grade, **options)
     for place, score in enumerate(queries.scores()):
         retrieved = ranked(score=score, tie_ranks=queries.tie_ranks)
@@ -423,7 +426,7 @@ class QueryValues(NamedTuple):
 def _rows_per_metric(values: QueryValues, undefined: str) -> pd.DataFrame:
     """Return one row per query, measure and metric; "skip" omits undefined values."""
     value = values.metrics
-    kept: BoolArray = ~np.isnan(value) | (undefined == "zero")
+    kept = ~np.isnan(value) | (undefined == "zero")
     query, measure, metric = np.nonzero(kept)
     columns = {
         "measure": pd.Series(pd.Index(values.measures, tupleize_cols=False)).array.take(measure),
@@ -447,7 +450,9 @@ def _rows_per_metric(values: QueryValues, undefined: str) -> pd.DataFrame:
 
 def wide_form(values: QueryValues, undefined: str) -> pd.DataFrame:
     """Return one row per query with columns for measures (and metrics)."""
-    value, keys, labels = values.metrics, values.keys, [one.label for one in values.named]
+    value = values.metrics
+    keys = values.keys
+    labels = [one.label for one in values.named]
     if undefined == "skip":
         whole = np.asarray(~np.isnan(value).any(axis=(1, 2)))
         if not whole.all():
@@ -458,7 +463,7 @@ def wide_form(values: QueryValues, undefined: str) -> pd.DataFrame:
         keys, value = keys.loc[whole], value[whole]
     index = keys.set_index(list(keys.columns)).index
     names = pd.Index(values.measures, tupleize_cols=False, name="system")
-    header: Any = names
+    header = names
     if len(labels) > 1:
         header = pd.MultiIndex.from_product([labels, names], names=["metric", "system"])
     # (query, measure, metric) -> (query, column), metric by metric
@@ -527,7 +532,7 @@ def query_summary(
     if len(table.columns.unique(level=1)) == 1:  # there is nothing to test
         adjusted = None
     check_choice("adjust_over", adjust_over, get_args(OverMetrics))
-    options: dict[str, Any] = {
+    options = {
         "by": METRIC,
         "n_resamples": n_resamples,
         "adjust": adjusted,
@@ -539,7 +544,8 @@ def query_summary(
     result = _of_metrics(table, baseline, test, options)
     facts = assumed(found, undefined)
     most = {name: int(facts[name].max()) for name in ("n_lacking", "n_undefined", "n_tied")}
-    depth, shares = facts["depth"], facts.loc[facts["cutoff"] > 0, "judged"]
+    depth = facts["depth"]
+    shares = facts.loc[facts["cutoff"] > 0, "judged"]
     noted: dict[Any, Any] = {**result.attrs, **most}
     noted |= {"noun": "run", "depth_low": int(depth.min()), "depth_high": int(depth.max())}
     if shares.notna().any():
@@ -583,10 +589,12 @@ _JUDGED_APART = 0.1  # difference in judged proportions that could explain a dif
 
 def _warn_of_facts(table: pd.DataFrame) -> None:
     """Warn if judged proportions, depths or ties could explain differences."""
-    open_ties: list[str] = []
+    open_ties = []
     for metric, part in table.groupby("metric", sort=False):
         part = part.set_index("measure")
-        cutoff, shares, depth = int(part["cutoff"].iloc[0]), part["judged"].dropna(), part["depth"]
+        cutoff = int(part["cutoff"].iloc[0])
+        shares = part["judged"].dropna()
+        depth = part["depth"]
         if cutoff and len(shares) > 1 and shares.max() - shares.min() > _JUDGED_APART:
             warn(
                 f"{metric}: up to rank {cutoff}, {shares.max():.0%} of the documents in"
@@ -612,14 +620,14 @@ def _warn_of_facts(table: pd.DataFrame) -> None:
 
 
 def _of_metrics(
-    table: pd.DataFrame, baseline: Hashable, test: MeanTest, options: Mapping[str, Any]
+    table: pd.DataFrame, baseline: Hashable, test: MeanTest, options: Keywords
 ) -> pd.DataFrame:
     """Convert the wide form to one row per metric and measure."""
     metrics, measures = (table.columns.unique(level=k).tolist() for k in (0, 1))
     parts = {m: pd.DataFrame(table[m])[measures] for m in metrics}
     items = pd.concat(parts, names=[METRIC])
     keys = pd.MultiIndex.from_product([metrics, measures])
-    named: Any = {**options, "measures": measures}  # the names of the measures are known
+    named = {**options, "measures": measures}  # the names of the measures are known
     ranks = system_ranks(items, test=test, **named)
     tested = ranks
     columns = _of_query_systems(ranks, "system", keys, {name: name for name in _RANKED.split()})
@@ -628,7 +636,8 @@ def _of_metrics(
         columns |= _of_query_systems(tested, "system_a", keys, GAINS)
         # the queries above, equal to or below the baseline; the baseline's own counts are NaN
         own = {m: part.sub(part[baseline], axis=0) for m, part in parts.items()}
-        over, itself = pd.concat(own, names=[METRIC]), keys.get_level_values(1) == baseline
+        over = pd.concat(own, names=[METRIC])
+        itself = keys.get_level_values(1) == baseline
         counted = {"wins": over > _EQUAL, "ties": over.abs() <= _EQUAL, "losses": over < -_EQUAL}
         for name, there in counted.items():
             total = there.groupby(level=METRIC, sort=False).sum().to_numpy(dtype=float)
@@ -659,7 +668,7 @@ def _of_metrics(
 
 def _of_query_systems(
     table: pd.DataFrame, role: str, keys: pd.MultiIndex, names: Mapping[str, str]
-) -> dict[str, AnyArray]:
+) -> Columns:
     """Return columns by metric and name; missing rows are NaN."""
     rows = table.set_index(pd.MultiIndex.from_arrays([table[METRIC], table[role]])).reindex(keys)
     return {name: rows[own].to_numpy() for name, own in names.items() if own in rows}

@@ -84,7 +84,8 @@ def _lines_of_file(source: str | Path, kind: FileKind) -> TrecLines:
 
     As in trec_eval, lines that begin with # are comments, and extra words are ignored.
     """
-    path, content = str(source), _content(source)
+    path = str(source)
+    content = _content(source)
     text = content
     if b"#" in content:
         text = _COMMENTS.sub(b"\n", content).lstrip()
@@ -167,7 +168,7 @@ def _by_pandas(content: bytes, kind: FileKind) -> Options:
     if table.isna().to_numpy().any():
         raise ValueError("a line has too few words")
     numbers = np.array([*map(_file_number, table[kind.number])])
-    by_name: Options = {str(name): table[name].array for name in table}
+    by_name = {str(name): table[name].array for name in table}
     return {**by_name, kind.number: numbers}
 
 
@@ -240,7 +241,7 @@ def _lines_of_frame(frame: pd.DataFrame, kind: FileKind) -> TrecLines:
                 f" {listed(frame.columns)}). Rename the column: frame.rename(columns={{...}})."
             )
     number = by_name[kind.number]
-    values = pd.to_numeric(number, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    values = pd.to_numeric(number, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
     wrong = wrong_numbers(values, kind)
     if wrong.any():
         row = int(wrong.argmax())
@@ -411,16 +412,17 @@ def read_trec(
     size = pairs.query.size
     for rows, read in zip(pairs.places, lines, strict=True):
         _refuse_repeated_pairs(rows, size, read)
-    columns: Options = {
+    columns = {
         "query": queries.names.take(order).take(pairs.query),
         "document": pairs.names.take(pairs.document),
     }
     for part, rows in zip(parts, pairs.places[len(lines) - len(parts) :], strict=True):
-        scores: FloatArray = np.full(size, np.nan)
+        scores = np.full(size, np.nan)
         scores[rows] = part.number
         columns[part.name] = scores
     if qrels is not None:
-        grades, missing = np.zeros(size, dtype=np.int64), np.ones(size, dtype=bool)
+        grades = np.zeros(size, dtype=np.int64)
+        missing = np.ones(size, dtype=bool)
         grades[pairs.places[0]], missing[pairs.places[0]] = lines[0].number, False
         columns["grade"] = pd.arrays.IntegerArray(grades, missing)
     return pd.DataFrame(columns)
@@ -499,7 +501,8 @@ def _refuse_repeated_pairs(pair: IntArray, n_pairs: int, read: TrecLines) -> Non
         return
     second = int(pd.Index(pair).duplicated().argmax())
     first = int((pair == pair[second]).argmax())
-    query, document = str(read.query[second]), str(read.document[second])
+    query = str(read.query[second])
+    document = str(read.document[second])
     raise ValueError(
         f"{read.place(second)}: the query {query!r} and the document {document!r} already"
         f" appear together in {read.place(first)}. Remove one of the lines."
@@ -510,7 +513,8 @@ def _compare_queries(queries: SharedCodes, parts: list[TrecLines]) -> None:
     """Warn about queries found only in a run or only in the judgments."""
     numbers = np.arange(len(queries.names))
     judged, *of_runs = (np.isin(numbers, codes) for codes in queries.codes)
-    unjudged, lacking = np.zeros_like(judged), []
+    unjudged = np.zeros_like(judged)
+    lacking = []
     for part, asked in zip(parts, of_runs, strict=True):
         if asked.any() and not (asked & judged).any():  # empty runs are allowed
             raise ValueError(

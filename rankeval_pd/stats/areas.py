@@ -62,12 +62,16 @@ def placements(ranking: Ranking) -> Influence:
     """Return the area under the ROC curve (NaN if a class is empty) and the placements."""
     at = Blocks.of(ranking)
     # (..., rank from 0): true positives and negatives up to each rank
-    tp, fp = at.tp, np.minimum(np.arange(at.tp.shape[-1]), at.total) - at.tp
-    positive, negative = at.positive, at.total - at.positive
+    tp = at.tp
+    fp = np.minimum(np.arange(at.tp.shape[-1]), at.total) - at.tp
+    positive = at.positive
+    negative = at.total - at.positive
     # (..., rank): twice the negatives, and twice the true positives, above the middle of the block
-    worse, better = at.around(fp), at.around(tp)
+    worse = at.around(fp)
+    better = at.around(tp)
     with silent_division():
-        beaten, ahead = 1.0 - 0.5 * worse / negative, 0.5 * better / positive
+        beaten = 1.0 - 0.5 * worse / negative
+        ahead = 0.5 * better / positive
     placed = np.empty(at.true.shape)
     np.put_along_axis(placed, at.positions, np.where(at.true, beaten, ahead), axis=-1)
     wrong = np.where(at.true, worse, 0).sum(axis=-1)  # twice the value, an integer
@@ -118,7 +122,7 @@ class AreaSpread(NamedTuple):
         """The number of candidates, or clusters, in the smaller class minus one."""
         if self.n_groups is not None:
             return self.freedom
-        return np.asarray(np.minimum(self.positive, self.negative) - 1.0)
+        return np.minimum(self.positive, self.negative) - 1.0
 
     @property
     def counted(self) -> dict[str, AnyArray]:
@@ -156,7 +160,8 @@ def freedom_of(parts: Sequence[FloatArray] | FloatArray, sizes: Any) -> FloatArr
     because a few placements can be equal by chance.
     """
     (a, b), (n, m) = parts, sizes
-    total, least = a + b, np.minimum(n, m) - 1.0
+    total = a + b
+    least = np.minimum(n, m) - 1.0
     with silent_division():
         freedom = total**2 / (a**2 / (n - 1.0) + b**2 / (m - 1.0))
     return np.asarray(np.where((total == 0.0) | (least < LEAST), least, freedom))
@@ -183,18 +188,22 @@ def cluster_spread(
     """
     placement, gold, present, cluster = np.broadcast_arrays(placement, gold, present, cluster)
     shape = placement.shape[:-1]
-    variance, freedom = np.full(shape, np.nan), np.full(shape, np.nan)
-    effective, n_groups = np.full((2, *shape), np.nan), np.zeros(shape, dtype=np.int64)
-    clusters, moved = np.iinfo(np.int64).max, np.zeros(shape)
+    variance = np.full(shape, np.nan)
+    freedom = np.full(shape, np.nan)
+    effective = np.full((2, *shape), np.nan)
+    n_groups = np.zeros(shape, dtype=np.int64)
+    clusters = np.iinfo(np.int64).max
+    moved = np.zeros(shape)
     for row in np.ndindex(shape):
-        here, true = present[row], gold[row][present[row]]
+        here = present[row]
+        true = gold[row][present[row]]
         if true.any() and not true.all():
             number = np.unique(cluster[row][here], return_inverse=True)[1]
             own = None
             if drift is not None:
                 own = float(np.broadcast_to(drift, shape)[row])
             result = _cluster_variance(placement[row][here], true, number, own, alone)
-            variance[row], freedom[row], effective[(slice(None), *row)], n_groups[row] = result
+            variance[row], freedom[row], effective[slice(None), *row], n_groups[row] = result
             clusters = min(clusters, int(number.max()) + 1)
             moved[row] = _MOVED * positives_variance(np.bincount(number), np.bincount(number, true))
     # if all ranks are correct or tied, the variance is 0; count each cluster as one candidate
@@ -208,12 +217,15 @@ def _cluster_variance(
     placement: FloatArray, gold: BoolArray, cluster: IntArray, drift: float | None, alone: bool
 ) -> tuple[float, float, list[float], int]:
     """Return the variance, degrees of freedom, and effective and actual cluster counts."""
-    size, power, least = int(cluster.max()) + 1, 1.0, 6.0
+    size = int(cluster.max()) + 1
+    power = 1.0
+    least = 6.0
     if drift is None:
         power, least = 0.5, LEAST
     elif alone:
         power = ALONE
-    totals, counts = np.zeros(size), []
+    totals = np.zeros(size)
+    counts = []
     for one, sign in ((gold, 1.0), (~gold, -1.0)):
         count = np.bincount(cluster[one], minlength=size).astype(float)
         far = placement[one] - placement[one].mean() + sign * (drift or 0.0)
@@ -227,7 +239,8 @@ def _cluster_variance(
     if variance < _ROUNDING**2:
         return 0.0, min(effective) - 1.0, effective, n_groups
     if alone and drift is None:
-        area, few = placement[gold].mean(), effective[0]
+        area = placement[gold].mean()
+        few = effective[0]
         near = (area * few + 1.0) / (few + 2.0)
         rare = _RARE * (2.0 * area - 1.0) ** 6
         variance += float(rare * newcombe_variance(near, *effective))
@@ -262,7 +275,8 @@ def newcombe_limits(area: FloatArray, found: AreaSpread, level: float) -> Limits
         middle = 0.5 * (inside + outside)
         with silent_division():
             within = (area - middle) ** 2 <= scale * found.at(middle)
-        inside, outside = np.where(within, middle, inside), np.where(within, outside, middle)
+        inside = np.where(within, middle, inside)
+        outside = np.where(within, outside, middle)
     low, high = np.where(np.isnan(found.variance), np.nan, inside)
     return low, high
 
@@ -293,8 +307,10 @@ def with_two_scores(
         return *limits, p_value
     a, b = found.better
     two = ~(np.isnan(a) | np.isnan(found.variance))
-    x, n = np.where(two, a, 1.0), np.where(two, found.positive, 1.0)
-    y, m = np.where(two, b, 1.0), np.where(two, found.negative, 1.0)
+    x = np.where(two, a, 1.0)
+    n = np.where(two, found.positive, 1.0)
+    y = np.where(two, b, 1.0)
+    m = np.where(two, found.negative, 1.0)
     low, high = differences.miettinen_nurminen(x, n, y, m, level)
     tail = 2.0 * scipy.special.ndtr(-np.abs(differences.difference_score(x, n, y, m, 0.0)))
     low = np.where(two, 0.5 + 0.5 * low, limits[0])
@@ -360,7 +376,8 @@ def outline_area(outline: Outline) -> tuple[float, AreaSpread]:
         # (score) placements of the positives, and (between, tied) placements of the negatives
         others = np.concatenate([outline.between, outline.tied])
         parts = np.array([_class_variance(beaten, outline.tp), _class_variance(ahead, others)])
-        block, total = (outline.tp + outline.tied) * 1.0, np.float64(positive + negative)
+        block = (outline.tp + outline.tied) * 1.0
+        total = np.float64(positive + negative)
         untied = 1.0 - (block**3 - block).sum() / (total**3.0 - total)
     sizes = np.array([positive, negative], dtype=float)
     better = np.full(2, np.nan)
@@ -402,7 +419,8 @@ def outline_precision(
     positive, negative = outline.positive, outline.negative
     total = positive + negative
     n = np.cumsum(outline.between[:-1] + outline.tp + outline.tied)
-    tp, true = np.cumsum(outline.tp), outline.tp.astype(float)
+    tp = np.cumsum(outline.tp)
+    true = outline.tp.astype(float)
     inside = np.ones(n.size, dtype=bool)
     if ends and ranking.unscored_true:
         inside[-1] = False
@@ -487,8 +505,10 @@ def area_difference_limits(
     limit nearer to 0, shifted toward 0 by ``moved`` (see :class:`AreaSpread`).
     """
     gap = areas[0] - areas[1]
-    variance, t = variances[2], student_quantile(freedom, level)
-    positive, negative = sizes[0] * 1.0, sizes[1] * 1.0
+    variance = variances[2]
+    t = student_quantile(freedom, level)
+    positive = sizes[0] * 1.0
+    negative = sizes[1] * 1.0
     with silent_division():
         swapped = 2.0 / (positive * negative) ** 2  # the variance if one pair is reversed
         apart = (variance + swapped) / (variances[0] + variances[1] + swapped)
@@ -497,13 +517,15 @@ def area_difference_limits(
     # bisection from the observed difference to the largest one, or 0 if 0 is rejected: (side, ...)
     side = np.array([-1.0, 1.0]).reshape(2, *(1,) * own.ndim)
     excluded = (own > 0.0) & (own < -side * gap)
-    inside, outside = 0.0 * own, np.where(excluded, np.abs(gap), 2.0)
+    inside = 0.0 * own
+    outside = np.where(excluded, np.abs(gap), 2.0)
     for _ in range(_HALVINGS):
         middle = 0.5 * (inside + outside)
         share = np.where(variance > 0.0, np.maximum(1.0 + side * gap / middle, 0.0), 1.0)
         extra = share * unseen + moved * (gap + side * middle) ** 2
         within = middle**2 <= t**2 * (variance + extra)
-        inside, outside = np.where(within, middle, inside), np.where(within, outside, middle)
+        inside = np.where(within, middle, inside)
+        outside = np.where(within, outside, middle)
     return np.maximum(gap - inside[0], -1.0), np.minimum(gap + inside[1], 1.0)
 
 
@@ -537,8 +559,10 @@ def influences(ranking: Ranking) -> Influence:
     at = Blocks.of(ranking)
     # whether the ranking reaches each rank, and the list that ends with the rank's block
     inside = np.arange(1, at.true.shape[-1] + 1) <= ranking.eligible.sum(axis=-1)[..., np.newaxis]
-    n, tp = np.maximum(at.end, 1), at.at_edges(at.tp)[1].astype(float)
-    positive, negative = at.positive, at.total - at.positive
+    n = np.maximum(at.end, 1)
+    tp = at.at_edges(at.tp)[1].astype(float)
+    positive = at.positive
+    negative = at.total - at.positive
     share = np.where(inside, at.true, 0.0)
     # given a positive, every other candidate is a positive with this probability
     random = (positive - 1.0) / np.maximum(at.total - 1.0, 1.0)
@@ -582,13 +606,13 @@ def least_precision(positive: AnyArray, negative: AnyArray, *, ends: bool) -> Fl
 def _of_block(at: Blocks, values: FloatArray) -> FloatArray:
     """Return, for each rank, the sum of the values over the rank's block."""
     before, after = at.at_edges(sums_before(values))
-    return np.asarray(after - before)
+    return after - before
 
 
 def _from_own_block_on(at: Blocks, values: FloatArray) -> FloatArray:
     """Return, for each rank, the sum of the values from the rank's block on."""
     below = sums_before(values[..., ::-1])[..., ::-1]
-    later: FloatArray = np.take_along_axis(below, at.end, axis=-1)
+    later = np.take_along_axis(below, at.end, axis=-1)
     return later + _of_block(at, values)
 
 
@@ -616,7 +640,8 @@ def ap_limits(
     """
     reach = student_quantile(freedom, level) * error / (1.0 - least)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        share, without = (value - least) / (1.0 - least), (corrected - least) / (1.0 - least)
+        share = (value - least) / (1.0 - least)
+        without = (corrected - least) / (1.0 - least)
         low = np.minimum(_moved(share, -reach), _moved(np.maximum(without, 0.0), -reach))
         low, high = _with_ends((low, _moved(share, reach)), share, error, fewer, level)
     return least + (1.0 - least) * low, least + (1.0 - least) * high
@@ -625,8 +650,7 @@ def ap_limits(
 def _moved(share: FloatArray, reach: FloatArray) -> FloatArray:
     """Return a share moved by this much, on the logit scale by the delta method."""
     odds = np.log(share) - np.log1p(-share) + reach / (share * (1.0 - share))
-    moved: FloatArray = 1.0 / (1.0 + np.exp(-odds))
-    return moved
+    return 1.0 / (1.0 + np.exp(-odds))
 
 
 def _with_ends(
@@ -674,7 +698,8 @@ def bedroc_influence(ranking: Ranking, alpha: float) -> Influence:
     """Return BEDROC, a mean weight exp(-alpha r / N) of ranks r; NaN if a class is empty."""
     at = Blocks.of(ranking)
     size = np.maximum(at.total, 1)
-    start, end = at.start, np.maximum(at.end, at.start + 1)
+    start = at.start
+    end = np.maximum(at.end, at.start + 1)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         # the mean weight of a block is a geometric series: (..., rank)
         step = np.expm1(alpha / size)
@@ -687,7 +712,8 @@ def bedroc_influence(ranking: Ranking, alpha: float) -> Influence:
         best = -np.expm1(-alpha * share) / step / at.positive
         worst = best * np.exp(-alpha * (1.0 - share))
         scale = np.where((share > 0.0) & (share < 1.0), 1.0 / (best - worst), np.nan)
-        value, chance = np.clip((mean - worst) * scale, 0.0, 1.0), (every - worst) * scale
+        value = np.clip((mean - worst) * scale, 0.0, 1.0)
+        chance = (every - worst) * scale
         # a factor between the changes if a candidate is left out and if it is repeated
         lost = 2.0 * np.tanh(0.5 * alpha / size)
         below = sums_before(np.where(at.true, weight, 0.0)[..., ::-1])[..., ::-1]
@@ -708,8 +734,10 @@ def area_up_to(ranking: Ranking, most: float) -> Influence:
     tp_first, tp_last = at.at_edges(at.tp)
     with silent_division():
         # (..., rank): rates at the start and at the end of the block, and its fraction in the range
-        low, high = (at.start - tp_first) / negative, (at.end - tp_last) / negative
-        rate, later = tp_first / at.positive, tp_last / at.positive
+        low = (at.start - tp_first) / negative
+        high = (at.end - tp_last) / negative
+        rate = tp_first / at.positive
+        later = tp_last / at.positive
         width = np.where(high > low, high - low, 1.0)
         inside = np.where(high > low, np.clip((most - low) / width, 0.0, 1.0), 1.0 * (low < most))
         # influence of a positive: the fraction of the range in which the positive is found
@@ -734,7 +762,9 @@ def with_end_pairs(ranking: Ranking) -> Ranking:
     """
     shape = (*ranking.score.shape[:-1], 2)
     pair = np.broadcast_to(np.array([True, False]), shape)
-    top, bottom, here = np.full(shape, np.inf), np.full(shape, -np.inf), np.ones(shape, dtype=bool)
+    top = np.full(shape, np.inf)
+    bottom = np.full(shape, -np.inf)
+    here = np.ones(shape, dtype=bool)
     scored = (ranking.present & ~np.isnan(ranking.score)).sum(axis=-1)[..., np.newaxis]
     own = ranking.ranks + np.where(ranking.ranks <= scored, 2, 4)
     first = np.broadcast_to(np.array([1, 2]), shape)

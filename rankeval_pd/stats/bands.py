@@ -61,7 +61,8 @@ class Cells(NamedTuple):
         apart = ranking.normals(_NOWHERE[: beyond.size], seed, start, stop)
         sums[beyond] = apart * np.sqrt(self.size[beyond])[:, np.newaxis]
         large = self.size >= _LARGE
-        small, signs = ~large & self.listed, large & self.listed
+        small = ~large & self.listed
+        signs = large & self.listed
         sums[small] += self._summed(ranking.normals, small, seed, start, stop)
         heads = self._summed(ranking.coins, signs, seed, start, stop)
         sums[signs] += 2.0 * heads - self.size[signs, np.newaxis]
@@ -85,12 +86,14 @@ class Cells(NamedTuple):
         ends = np.flatnonzero(np.diff(cell, append=-1)) + 1
         last = 0
         while last < candidates.size:
-            first, last = last, min(last + width, candidates.size)
+            first = last
+            last = min(last + width, candidates.size)
             if kind is np.float64:  # cells are kept whole to fix the order of summation
                 last = int(ends[np.searchsorted(ends, last, side="right") - 1])
             part = slice(first, last)
             drawn = draw(self.keys[candidates[part]], seed, start, stop).astype(kind, copy=False)
-            low, high = cell[part][0], cell[part][-1] + 1
+            low = cell[part][0]
+            high = cell[part][-1] + 1
             inside = scipy.sparse.csc_array(
                 (np.ones(len(drawn), dtype=kind), (cell[part] - low, np.arange(len(drawn)))),
                 shape=(high - low, len(drawn)),
@@ -112,7 +115,7 @@ def cells(
     """
     if keys is None:
         keys = ranking.by_position(gold.size)
-    times: IntArray = np.ones(gold.size, dtype=np.int64)
+    times = np.ones(gold.size, dtype=np.int64)
     if whole is not None:  # one candidate per label stands for all unlisted ones
         listed = np.min(ranks, axis=0) <= n[-1]
         gold, keys = gold[listed], keys[listed]
@@ -124,7 +127,7 @@ def cells(
         gold = np.concatenate([gold, there == 1])
         ranks = tuple(np.concatenate([rank[listed], behind]) for rank in ranks)
         keys = np.concatenate([keys, _NOWHERE[: there.size]])
-    first = [np.searchsorted(n, rank, side="left") for rank in ranks]
+    first = [np.searchsorted(n, rank) for rank in ranks]
     key = gold.astype(np.int64)
     for position in first:
         key = key * (n.size + 1) + position
@@ -132,7 +135,7 @@ def cells(
     size = np.bincount(of, weights=times, minlength=where.size)
     true = gold[where]
     return Cells(
-        np.asarray(size, dtype=np.float64),
+        np.asarray(size, dtype=float),
         np.where(true, size, 0.0),
         tuple(position[where] for position in first),
         np.min([position[where] for position in first], axis=0) < n.size,
@@ -256,13 +259,15 @@ def spread(
     added: int = _PLUS,
 ) -> RecallSpread:
     """Return the variance of recall, kept above 0 by ``added`` positives at each end."""
-    n, total, positive = n + added, total + 2 * added, positive + 2 * added
+    n = n + added
+    total = total + 2 * added
+    positive = positive + 2 * added
     with silent_division():
         recall = np.asarray((tp + added) / positive, dtype=float)
         region = recall * (1.0 - recall) * (1.0 - 2.0 * edge)
         variance = region + edge**2 * (1.0 - n / total) * n / positive
     return RecallSpread(
-        recall, np.maximum(variance, 0.0), np.full(recall.shape, positive, dtype=np.float64)
+        recall, np.maximum(variance, 0.0), np.full(recall.shape, positive, dtype=float)
     )
 
 
@@ -289,7 +294,8 @@ def allow_for_positives(
     factor = most * total / positive
     if inverse:
         factor = positive / (rarest * total)
-    other, result = np.minimum(value[rows] * factor, 1.0), high.copy()
+    other = np.minimum(value[rows] * factor, 1.0)
+    result = high.copy()
     result[rows] = np.where(held[rows] >= ranking.NEARLY, np.fmax(high[rows], other), high[rows])
     return result
 
@@ -305,14 +311,16 @@ def recall_limits(
 
     ``size`` are N and N+, of which the limits of the prevalence are computed.
     """
-    recall, whole = tp / size[1], [np.array([x]) for x in size]
+    recall = tp / size[1]
+    whole = [np.array([x]) for x in size]
     low, high = interval(recall * counted, counted)
     return low, allow_for_positives(high, recall, tp / n, whole, interval, inverse=True)
 
 
 def recall_band(ranked: BoolArray, n: IntArray, keys: Keys, level: float, **drawing: Any) -> Limits:
     """Return a band for recall at ascending n, from labels by rank and simulated deviations."""
-    counts, more = np.append(0, np.cumsum(ranked)), np.ones(_PLUS, dtype=bool)
+    counts = np.append(0, np.cumsum(ranked))
+    more = np.ones(_PLUS, dtype=bool)
     size = np.array(ranked.size), counts[-1]
     edge = ranking.edge_precision(counts, n, size[0])
     found = spread(counts[n], n, *size, edge)
@@ -385,7 +393,8 @@ def _influence(space: str, x: CurveLists) -> tuple[FloatArray, ...]:
     """Return a, b, c and d for N+ times the height of the curve, with ``_AT_ENDS``."""
     positive = x.positive + 2.0 * _AT_ENDS
     negative = x.total - x.positive + 2.0 * _AT_ENDS
-    tp, fp = x.tp + _AT_ENDS, x.n - x.tp + _AT_ENDS
+    tp = x.tp + _AT_ENDS
+    fp = x.n - x.tp + _AT_ENDS
     if space in ("gain", "lift"):
         d = x.edge * (tp + fp) / (positive + negative)
         return (d - tp / positive, 1.0 - x.edge, -x.edge, d)
@@ -404,7 +413,8 @@ def _effective(space: str, x: CurveLists) -> FloatArray:
     inside = (x.n - x.above) / x.size
     positive = x.positive + 2.0 * _AT_ENDS
     negative = x.total - x.positive + 2.0 * _AT_ENDS
-    tp, fp = x.tp_above + _AT_ENDS, x.above - x.tp_above + _AT_ENDS
+    tp = x.tp_above + _AT_ENDS
+    fp = x.above - x.tp_above + _AT_ENDS
     fp_block = x.size * (inside > 0) - x.tp_block
     variance = (
         (a + b) ** 2 * tp
@@ -416,7 +426,7 @@ def _effective(space: str, x: CurveLists) -> FloatArray:
     )
     listed = x.tp + _AT_ENDS
     ratio = variance * positive / (listed * (positive - listed))
-    return np.asarray(x.positive / np.maximum(ratio, _RATIO))
+    return x.positive / np.maximum(ratio, _RATIO)
 
 
 def curve_limits(space: str, x: CurveLists, level: float, every: CurveLists) -> Limits:
@@ -436,7 +446,9 @@ def curve_limits(space: str, x: CurveLists, level: float, every: CurveLists) -> 
 
 def _precision_limits(x: CurveLists, level: float, every: CurveLists) -> Limits:
     """Return limits for precision at the recall of each list; 0 and 1 at a recall of 0."""
-    z, true, negative = z_of(level), x.positive + 1.0, x.total - x.positive
+    z = z_of(level)
+    true = x.positive + 1.0
+    negative = x.total - x.positive
     # the false positives above each true positive, and at both ends
     place, first = np.unique(every.tp, return_index=True)
     above = np.append((every.n - every.tp)[first] - (place == 0), negative)
@@ -445,7 +457,8 @@ def _precision_limits(x: CurveLists, level: float, every: CurveLists) -> Limits:
     angle = np.arcsin(np.sqrt((x.tp + 0.5) / true)) + sign * 0.5 * z / np.sqrt(true)
     fp = np.interp(true * np.sin(np.clip(angle, 0.0, 0.5 * np.pi)) ** 2, place, above)
     # with half a false positive, all logarithms are finite
-    center, end = np.log(np.interp(x.tp + 0.5, place, above) + 0.5), np.log(fp + 0.5)
+    center = np.log(np.interp(x.tp + 0.5, place, above) + 0.5)
+    end = np.log(fp + 0.5)
     events = np.maximum(fp + (sign > 0.0), 1e-300)  # the lower limit of a count of 0 is 0
     with silent_division():
         count = np.log(scipy.special.gammaincinv(events, scipy.special.ndtr(sign * z)))
@@ -459,13 +472,15 @@ def _outermost(across: FloatArray, low: FloatArray, high: FloatArray) -> Limits:
     """Return the outermost limits of the lists at the same position on the x axis."""
     first = np.flatnonzero(np.diff(across, prepend=-1.0) > 0.0)
     times = np.diff(np.append(first, across.size))
-    low, high = np.minimum.reduceat(low, first), np.maximum.reduceat(high, first)
+    low = np.minimum.reduceat(low, first)
+    high = np.maximum.reduceat(high, first)
     return np.repeat(low, times), np.repeat(high, times)
 
 
 def covered(space: str, x: CurveLists) -> AnyArray:
     """Return whether each list is part of a simultaneous band."""
-    negative, fp = x.total - x.positive, x.n - x.tp
+    negative = x.total - x.positive
+    fp = x.n - x.tp
     inside = (x.tp >= ENDS) & (x.tp <= x.positive - ENDS)
     if space in ("roc", "det"):
         inside &= (fp >= ENDS) & (fp <= negative - ENDS)
@@ -495,7 +510,8 @@ def band_level(space: str, x: CurveLists, level: float, seed: int) -> float:
         for y, last in ((tp, x.positive), (edges - tp, x.total - x.positive))
     ]
     drawn = np.random.default_rng(seed).standard_normal((2, edges.size + 1, DRAWS))
-    first, last = back[: x.n.size], back[x.n.size :]
+    first = back[: x.n.size]
+    last = back[x.n.size :]
     z = np.zeros((x.n.size, DRAWS))
     for size, normal, (whole, listed) in zip(counts, drawn, ((a, b), (d, c)), strict=True):
         sums = np.cumsum(np.sqrt(np.maximum(size, 0.0))[:, np.newaxis] * normal, axis=0)

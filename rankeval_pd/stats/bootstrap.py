@@ -14,6 +14,7 @@ from rankeval_pd.stats import items as resamples
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray, silent_division
 from rankeval_pd.stats.distributions import merged_by_size
 from rankeval_pd.stats.items import ADJUSTMENTS, Items, PairOptions, Score, exact_total
+from rankeval_pd.stats.proportions import Limits
 
 # -------------------------------------------------------------------------------------------------
 # Exact distributions of lattice sums, for resampled items or random signs.
@@ -61,7 +62,8 @@ class Lattice(NamedTuple):
     @property
     def spread(self) -> float:
         """The square root of the sum of squared deviations of the multiples from the mean."""
-        n, total = int(self.times.sum()), self.total
+        n = int(self.times.sum())
+        total = self.total
         return math.sqrt((n * _dot(self.times, self.multiples, self.multiples) - total**2) / n)
 
     @property
@@ -226,7 +228,8 @@ class DrawnSum(_ExactSum):
 
     def _tilted_tail(self, edge: int) -> float:
         """Return the small tail P(sum - n lowest >= edge)."""
-        numbers, most = np.arange(self.chances.size), self.n * (self.chances.size - 1)
+        numbers = np.arange(self.chances.size)
+        most = self.n * (self.chances.size - 1)
         if edge > most:
             return 0.0
         if edge == most:
@@ -276,7 +279,8 @@ def _tilt_to_mean(mean: Callable[[float], float], target: float) -> float:
     # double the upper end, then bisect
     low, high = 0.0, 1.0
     while mean(high) < target:
-        low, high = high, 2.0 * high
+        low = high
+        high = 2.0 * high
         if high > _MOST_TILT:
             return high
     for _ in range(_HALVINGS):
@@ -302,16 +306,21 @@ def _law(parts: list[Part], mean: float, variance: float, most: int) -> tuple[in
 
     widest = max((int(numbers.max()) for numbers, _, _ in parts), default=0)
     half = int(_SPREAD[0] * math.sqrt(max(variance, 0.0))) + _SPREAD[1] * widest + 1
-    start, stop = max(0, math.floor(mean) - half), min(most, math.ceil(mean) + half)
+    start = max(0, math.floor(mean) - half)
+    stop = min(most, math.ceil(mean) + half)
     length = fft.next_fast_len(stop - start + 1, real=True)
     turn = 2.0 * np.pi * fft.fftfreq(length)  # angles around 0, at which sines are accurate
-    less_one, waves = -2.0 * np.sin(0.5 * turn) ** 2 - 1j * np.sin(turn), np.arange(length // 2 + 1)
-    size, phase, shift = np.zeros(waves.size), np.zeros(waves.size), start
+    less_one = -2.0 * np.sin(0.5 * turn) ** 2 - 1j * np.sin(turn)
+    waves = np.arange(length // 2 + 1)
+    size = np.zeros(waves.size)
+    phase = np.zeros(waves.size)
+    shift = start
     for numbers, chances, times in parts:
         if numbers.size > _MANY:
             with np.errstate(divide="ignore"):
                 powers: Any = np.log(fft.rfft(np.bincount(numbers, chances), length)) * times
-            size, phase = size + powers.real, phase + powers.imag
+            size = size + powers.real
+            phase = phase + powers.imag
             continue
         middle = round(float(chances @ numbers))
         added: Any = np.zeros(waves.size, dtype=complex)
@@ -324,7 +333,7 @@ def _law(parts: list[Part], mean: float, variance: float, most: int) -> tuple[in
         shift -= times * middle
     transform = np.exp(size + 1j * (phase + turn[shift % length * waves % length]))
     law = fft.irfft(transform, length)[: stop - start + 1]
-    return start, np.asarray(np.maximum(law, 0.0))
+    return start, np.maximum(law, 0.0)
 
 
 # ---- Random signs
@@ -369,19 +378,20 @@ class SignedSum(_ExactSum):
 
     def _plus(self, theta: float) -> FloatArray:
         """Return the probability of a plus sign for each size under tilting."""
-        return np.asarray(1.0 / (1.0 + np.exp(-theta * self.sizes)))
+        return 1.0 / (1.0 + np.exp(-theta * self.sizes))
 
     def _law(self, theta: float) -> tuple[int, FloatArray]:
         """Return the smallest sum of plus-sign numbers, and the tilted distribution."""
         plus = self._plus(theta)
         if self.sizes.size > _MANY:
             return 0, self._convolved(plus)
-        parts: list[Part] = [
+        parts = [
             (np.array([0, size]), np.array([1.0 - p, p]), int(times))
             for size, p, times in zip(self.sizes, plus, self.times, strict=True)
         ]
         sizes = self.sizes.astype(float)
-        mean, variance = self.times @ (sizes * plus), self.times @ (sizes**2 * plus * (1.0 - plus))
+        mean = self.times @ (sizes * plus)
+        variance = self.times @ (sizes**2 * plus * (1.0 - plus))
         return _law(parts, float(mean), float(variance), self.total)
 
     def _convolved(self, plus: FloatArray) -> FloatArray:
@@ -419,7 +429,7 @@ def _plain_convolution(a: FloatArray, b: FloatArray) -> FloatArray:
     points = a.size + b.size - 1
     length = fft.next_fast_len(points, real=True)
     law = fft.irfft(fft.rfft(a, length) * fft.rfft(b, length), length)[:points]
-    return np.asarray(np.maximum(law, 0.0))
+    return np.maximum(law, 0.0)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -480,12 +490,14 @@ def row_quantiles(
     size = samples.shape[1]
     ranks = [share * (size - 1) for share in shares]
     needed = sorted({int(k) for rank in ranks for k in (np.floor(rank), np.ceil(rank))})
-    ordered, undefined = np.partition(samples, needed, axis=1), np.isnan(samples)
+    ordered = np.partition(samples, needed, axis=1)
+    undefined = np.isnan(samples)
     listed = []
     for rank, missing in zip(ranks, (-np.inf, np.inf), strict=True):
         if undefined.any():
             ordered = np.partition(np.where(undefined, missing, samples), needed, axis=1)
-        low, high = ordered[:, int(np.floor(rank))], ordered[:, int(np.ceil(rank))]
+        low = ordered[:, int(np.floor(rank))]
+        high = ordered[:, int(np.ceil(rank))]
         part = rank - np.floor(rank)
         if part > 0.0:
             with np.errstate(invalid="ignore"):
@@ -560,7 +572,7 @@ class Contributions(NamedTuple):
 def contributions(items: Items) -> Contributions:
     """Return contributions of items, or clusters, that sum to the scores."""
     drawn = items.drawn
-    weights: FloatArray = np.ones(drawn.shape[1])
+    weights = np.ones(drawn.shape[1])
     if items.cluster is not None:
         weights = np.bincount(items.cluster).astype(float)
     if items.unit is not None:
@@ -608,7 +620,7 @@ def limits(
     every: bool,
     level: float,
     room: FloatArray,
-) -> tuple[FloatArray, FloatArray]:
+) -> Limits:
     """Return the range of scores not rejected by random signs at 1 - level.
 
     ``sums`` are (pair, subset), ``weights`` are (subset,), and ``room`` and the limits are (pair,).
@@ -648,7 +660,8 @@ def needed_resamples(options: PairOptions, n_pairs: int) -> int:
     """Return the smallest number of resamples with which a p-value can be at most alpha."""
     if options.simultaneous:
         return _whole_draws(options.n_alike / options.alpha) - 1
-    tests, family = 1.0, n_pairs * options.n_alike
+    tests = 1.0
+    family = n_pairs * options.n_alike
     if options.adjust is not None:
         tests = float(family)
     if options.adjust == "by":

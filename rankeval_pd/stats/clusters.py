@@ -82,7 +82,7 @@ def list_counts(
     flat = first * n_clusters + cluster
     sums = np.bincount(flat, weights=weight, minlength=(n_lists + 1) * n_clusters)
     by_first = sums.reshape(n_lists + 1, n_clusters)[:n_lists]
-    return np.asarray(np.cumsum(by_first, axis=0, dtype=np.float64))
+    return np.cumsum(by_first, axis=0, dtype=float)
 
 
 class ListTotals(NamedTuple):
@@ -129,12 +129,13 @@ class ListTotals(NamedTuple):
         cluster = self.cluster[order]
         gold = self.gold[order]
         # the first list that contains each candidate, for each ranking
-        firsts = [np.searchsorted(self.n, rank[order], side="left") for rank in self.ranks]
+        firsts = [np.searchsorted(self.n, rank[order]) for rank in self.ranks]
         width = max(1, _CELLS_AT_ONCE // max(1, self.n.size))  # clusters in memory for all lists
         for start in range(0, self.size, width):
             shape = self.n.size, min(width, self.size - start)
             here = slice(*np.searchsorted(cluster, [start, start + shape[1]]))
-            true, own = gold[here].astype(float), cluster[here] - start
+            true = gold[here].astype(float)
+            own = cluster[here] - start
             one, (total, size) = np.ones_like(true), np.zeros((2, *shape))
             # for two rankings, subtract the second list from the first; shared candidates cancel
             for sign, first, edge in zip((1.0, -1.0), firsts, self.edges, strict=False):
@@ -166,7 +167,8 @@ def total_spread(totals: ListTotals, added: FloatArray | float = 0.0) -> Cluster
             min(one.clusters, other.clusters),
         )
     # two passes over the blocks: first the sizes for the leverages, then the totals
-    everyone, totals = totals.size, totals.listed()
+    everyone = totals.size
+    totals = totals.listed()
     whole, second, fourth, n_groups = np.zeros((4, totals.n.size))
     for _, size in totals.blocks():
         whole += size.sum(axis=1)
@@ -203,13 +205,13 @@ def unequal_freedom(
     """Return Satterthwaite's degrees of freedom from sums of powers of the cluster sizes."""
     own = np.minimum(second**2 / np.maximum(fourth, 1.0), listed - 1.0)
     most = np.minimum(2.0 * listed - 2.0, everyone - 1.0)
-    return np.asarray(np.minimum(np.maximum(own, least), most))
+    return np.minimum(np.maximum(own, least), most)
 
 
 def between(own: AnyArray | float, most: AnyArray | float) -> FloatArray:
     """Return the harmonic mean of degrees of freedom, conservative (listed) and liberal (all)."""
     most = np.maximum(own, most)
-    return np.asarray(own * 2.0 * most / np.maximum(own + most, _TINY))
+    return own * 2.0 * most / np.maximum(own + most, _TINY)
 
 
 def band_freedom(found: ClusterSpread, cluster: IntArray) -> FloatArray:
@@ -233,11 +235,13 @@ def positives_variance(size: AnyArray, positive: AnyArray) -> float:
     It is (1 - p) / p times the sum of squared fractions times the intraclass correlation (ANOVA).
     """
     size, positive = size[size > 0], positive[size > 0]
-    whole, k = float(size.sum()), size.size
+    whole = float(size.sum())
+    k = size.size
     p = float(positive.sum()) / max(whole, 1.0)
     if k < 2 or not 0.0 < p < 1.0:
         return 0.0
-    share, squares = positive / size, float((size**2.0).sum())
+    share = positive / size
+    squares = float((size**2.0).sum())
     apart = float((size * (share - p) ** 2).sum()) / (k - 1.0)
     within = float((positive * (1.0 - share)).sum()) / max(whole - k, 1.0)
     total = apart + ((whole - squares / whole) / (k - 1.0) - 1.0) * within
@@ -249,7 +253,8 @@ def positives_variance(size: AnyArray, positive: AnyArray) -> float:
 
 def simpson_number(size: FloatArray) -> FloatArray:
     """Return Simpson's effective number of clusters."""
-    whole, pairs = size.sum(axis=-1), (size * (size - 1.0)).sum(axis=-1)
+    whole = size.sum(axis=-1)
+    pairs = (size * (size - 1.0)).sum(axis=-1)
     with silent_division():
         alike = np.where(pairs > 0.0, whole * (whole - 1.0) / pairs, np.inf)
     return np.asarray(np.minimum(alike, (size > 0).sum(axis=-1)))
@@ -304,7 +309,8 @@ def whole_spread(
     size = np.bincount(totals.cluster, minlength=totals.size).astype(float)
     weight, power = size, 0.5
     if by_positive:
-        weight, power = np.asarray(positive, dtype=float), 1.0
+        weight = np.asarray(positive, dtype=float)
+        power = 1.0
     whole = np.full(totals.n.size, weight.sum())
     squares, n_groups, start = *np.zeros((2, totals.n.size)), 0
     for total, inside in totals.blocks():
@@ -313,7 +319,8 @@ def whole_spread(
         moved += np.multiply.outer(of_all, size[here])
         squares += (_jackknifed(moved, weight[np.newaxis, here], whole, power) ** 2).sum(axis=1)
         n_groups += (inside > 0).sum(axis=1)
-    freedom, second = simpson_number(weight) - 1.0, (weight**2).sum()
+    freedom = simpson_number(weight) - 1.0
+    second = (weight**2).sum()
     if by_positive:
         fourth = (weight**4).sum()
         freedom = unequal_freedom(second, fourth, (weight > 0).sum(), weight.size, _LEAST_OF_RECALL)
@@ -321,7 +328,7 @@ def whole_spread(
     spread = ClusterSpread(
         squares, np.maximum(freedom, 0.0), n_groups.astype(np.int64), squares, totals.size
     )
-    return WholeSpread(spread, np.asarray(second / np.maximum(whole, 1.0)))
+    return WholeSpread(spread, second / np.maximum(whole, 1.0))
 
 
 def _jackknifed(total: FloatArray, size: FloatArray, whole: FloatArray, power: float) -> FloatArray:
@@ -330,7 +337,7 @@ def _jackknifed(total: FloatArray, size: FloatArray, whole: FloatArray, power: f
         return total
     share = size / np.maximum(whole, 1.0)[:, np.newaxis]
     rest = np.maximum(1.0 - share, 0.5 / np.maximum(size, 1.0))
-    return np.asarray(total / rest**power)
+    return total / rest**power
 
 
 def effective_size(
@@ -340,7 +347,7 @@ def effective_size(
     binomial = n * precision * (1.0 - precision)
     wider = (z_of(level) / found.quantile(level)) ** 2
     size = n * np.minimum(most, binomial / np.maximum(found.variance, _TINY)) * wider
-    return np.asarray(np.maximum(size, 1e-6))
+    return np.maximum(size, 1e-6)
 
 
 def largest_statistics(
@@ -357,7 +364,8 @@ def largest_statistics(
     everyone = np.full(totals.n.size, totals.size)
     if power == 1.0:
         everyone = found.n_groups
-    whole, sums = np.zeros(totals.n.size), np.zeros(totals.n.size)
+    whole = np.zeros(totals.n.size)
+    sums = np.zeros(totals.n.size)
     for total, size in totals.blocks():
         whole += size.sum(axis=1)
         sums += total.sum(axis=1)
@@ -458,7 +466,8 @@ def agreed(votes: FloatArray, agreement: str) -> FloatArray:
     With "majority", a tied vote gives NaN.
     """
     known = ~np.isnan(votes)
-    count, positive = known.sum(axis=-2), np.where(known, votes, 0.0).sum(axis=-2)
+    count = known.sum(axis=-2)
+    positive = np.where(known, votes, 0.0).sum(axis=-2)
     if agreement == "any":
         label = (positive > 0).astype(float)
     elif agreement == "all":
@@ -537,7 +546,8 @@ def _nominal_disagreement(s: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 def _rarest(counts: AnyArray) -> FloatArray:
     """Return 1.0 for the category with the fewest votes, and 0.0 for all other categories."""
-    total, rarest = counts.sum(axis=0), np.zeros(counts.shape[1])
+    total = counts.sum(axis=0)
+    rarest = np.zeros(counts.shape[1])
     if total.size:
         rarest[total.argmin()] = 1.0
     return rarest
@@ -556,7 +566,8 @@ def _agreement_with_limits(
     if np.isnan(found.ci_low) or (1.0 - share) * found.n >= _RARE:
         return found
     more = _with_interval(np.vstack([per_candidate, alike]), of, level)
-    low, high = min(found.ci_low, more.ci_low), max(found.ci_high, more.ci_high)
+    low = min(found.ci_low, more.ci_low)
+    high = max(found.ci_high, more.ci_high)
     return found._replace(ci_low=low, ci_high=high)
 
 
@@ -602,4 +613,4 @@ def _with_interval(per_candidate: FloatArray, of: Disagreement, level: float) ->
 
 def _z(ratio: FloatArray) -> FloatArray:
     """Return -2 times Fisher's z for the coefficient 1 - ratio."""
-    return np.asarray(np.log(ratio / np.maximum(2.0 - ratio, 1e-12)))
+    return np.log(ratio / np.maximum(2.0 - ratio, 1e-12))

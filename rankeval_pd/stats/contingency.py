@@ -64,7 +64,8 @@ def root(x: Exact) -> Exact:
 
 def quotient(above: FloatArray | Exact, below: FloatArray | Exact) -> FloatArray:
     """Return above / below, which is NaN for 0/0 and infinite for any other number / 0."""
-    above, below = product(above), product(below)
+    above = product(above)
+    below = product(below)
     with silent_division():
         near = above.high / below.high
         rest = minus(above, product(below, near)).high / below.high
@@ -277,7 +278,8 @@ def conservative_log_ratio(t: Cells, *, tail: float = 0.025) -> FloatArray:
     ratios p / (1 - p) R2 / R1. It is 0 if the interval contains 0, and NaN if R1 or R2 is 0.
     """
     o11, o21, first, second = np.broadcast_arrays(t.o11, t.o21, t.r1, t.r2)
-    known, attracted = (first > 0) & (second > 0), o11 * second >= o21 * first
+    known = (first > 0) & (second > 0)
+    attracted = o11 * second >= o21 * first
     result = np.where(known, 0.0, np.nan)
     for side, shifts, count in ((1.0, (0.0, 1.0), o11), (-1.0, (1.0, 0.0), o21)):
         some = known & (attracted == (side > 0.0)) & (count > 0)

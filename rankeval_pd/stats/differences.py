@@ -29,7 +29,8 @@ def newcombe(tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArray, level
     low_a, high_a = wilson(tp_a, n_a, level)
     low_b, high_b = wilson(tp_b, n_b, level)
     with silent_division():
-        a, b = np.true_divide(tp_a, n_a), np.true_divide(tp_b, n_b)
+        a = np.true_divide(tp_a, n_a)
+        b = np.true_divide(tp_b, n_b)
     difference = a - b
     low = difference - np.hypot(a - low_a, high_b - b)
     high = difference + np.hypot(high_a - a, b - low_b)
@@ -54,14 +55,16 @@ def miettinen_nurminen(
     observed = ends[0] / ends[1] - ends[2] / ends[3]
     # counts divided by an overdispersion can add up to 1 or less; the limit is then 1
     known = (ends[1] + ends[3] > 1.0) & (observed < 1.0)
-    tables, least = ends[:, known], observed[known]
+    tables = ends[:, known]
+    least = observed[known]
     # close to Newcombe's limit, the equation is nearly linear: the secant method takes about five
     # evaluations. The second point is one step with slope 1, kept inside the bracket
     gap = partial(_score_gap, z_of(level))
     tp_a, n_a, tp_b, n_b = tables
     _, result = newcombe(tp_a, n_a, tp_b, n_b, level)
     result = np.where((result > least) & (result < 1.0), result, 0.5 * (least + 1.0))
-    before, short_before = result, gap(result, *tables)
+    before = result
+    short_before = gap(result, *tables)
     result = np.clip(before - short_before, 0.9 * least + 0.1 * before, 0.9 + 0.1 * before)
     active = np.arange(result.size)
     for _ in range(_MOST_SECANTS):
@@ -75,7 +78,9 @@ def miettinen_nurminen(
         # drop limits that have converged, and set limits whose step leaves the bracket to NaN
         result[active] = np.where(inside, after, np.nan)
         going = inside & (np.abs(step) > _LAST_STEP * (after - least[active]))
-        active, before, short_before = active[going], before[going], short_before[going]
+        active = active[going]
+        before = before[going]
+        short_before = short_before[going]
         if not active.size:
             break
     # Chandrupatla's bracketing method for limits that the secant method did not find
@@ -125,7 +130,8 @@ def _restricted_variance(difference: FloatArray, *table: FloatArray) -> FloatArr
 
 def _restricted_rates(difference: FloatArray, *table: FloatArray) -> FloatArray:
     """Return the most likely proportions with this difference: a, 1 - a, b, 1 - b."""
-    gap, tables = np.abs(difference), np.stack(table)
+    gap = np.abs(difference)
+    tables = np.stack(table)
     # x of n have the smaller proportion s, and y of m have s + gap
     x, n, y, m = np.where(difference >= 0.0, tables[[2, 3, 0, 1]], tables)
     s = restricted_share(gap, x, n, y, m)
@@ -134,7 +140,8 @@ def _restricted_rates(difference: FloatArray, *table: FloatArray) -> FloatArray:
     x, n, y, m = np.where(turned, np.stack([m - y, m, n - x, n]), np.stack([x, n, y, m]))
     s = np.where(turned, 1.0 - gap - s, s)
     for _ in range(_NEWTON_STEPS):  # recover the digits lost by the arc cosine
-        larger, rest = s + gap, 1.0 - s - gap
+        larger = s + gap
+        rest = 1.0 - s - gap
         score = (y - m * larger) * s * (1.0 - s) + (x - n * s) * larger * rest
         slope = (
             (y - m * larger) * (1.0 - 2.0 * s)
@@ -196,7 +203,9 @@ def limits_over(
     the total, times the squared critical value. The result excludes 0 if the limits
     do. If the total can be near 0, the other limit is ``reach``.
     """
-    center, rest, ends = difference - covariance, 1.0 - variance, []
+    center = difference - covariance
+    rest = 1.0 - variance
+    ends = []
     for limit, side in zip(limits, (-1.0, 1.0), strict=True):
         beyond = difference**2 - (difference - limit) ** 2
         root = np.sqrt(np.maximum(center**2 - rest * beyond, 0.0))
@@ -290,7 +299,8 @@ def set_difference(*counts: AnyArray, level: float) -> Limits:
         np.where((gap < 0.0) & (less <= tail), 0.0, 1.0),
     )
     same = (only_a == 0) & (only_b == 0)
-    low, high = np.where(same, 0.0, low), np.where(same, 0.0, high)
+    low = np.where(same, 0.0, low)
+    high = np.where(same, 0.0, high)
     return np.where(np.isnan(gap), np.nan, low), np.where(np.isnan(gap), np.nan, high)
 
 
@@ -314,8 +324,10 @@ def correlated_limits(
         correlation = shared / (2.0 * np.sqrt(variances[0] * variances[1]))
         correlation = np.where(np.isfinite(correlation), np.clip(correlation, -1.0, 1.0), 0.0)
     (low_a, high_a), (low_b, high_b) = limits
-    down_a, up_a = values[0] - low_a, high_a - values[0]
-    down_b, up_b = values[1] - low_b, high_b - values[1]
+    down_a = values[0] - low_a
+    up_a = high_a - values[0]
+    down_b = values[1] - low_b
+    up_b = high_b - values[1]
 
     def together(a: FloatArray, b: FloatArray, other_a: FloatArray, other_b: FloatArray) -> Any:
         alike = np.maximum((a - other_b) ** 2, (other_a - b) ** 2)
@@ -350,7 +362,8 @@ def paired_limits(better: AnyArray, worse: AnyArray, n: AnyArray | int, level: f
     If the test rejects and Tango's interval contains 0, the limit is the smallest gain, 1/n.
     """
     low, high = tango_limits(better, worse, n, level)
-    up, down = paired_tails(better, worse, n), paired_tails(worse, better, n)
+    up = paired_tails(better, worse, n)
+    down = paired_tails(worse, better, n)
     tail = (1.0 - level) / 2.0
     low = np.where(rejects(up, tail), np.where(low > 0.0, low, 1.0 / n), np.minimum(low, 0.0))
     high = np.where(
@@ -386,7 +399,8 @@ def _bisection_points(
     below: Callable[[FloatArray], AnyArray], low: FloatArray, high: FloatArray
 ) -> FloatArray:
     """Return the points up to which a condition is true, bisected to neighboring floats."""
-    never, always = ~below(low), below(high)
+    never = ~below(low)
+    always = below(high)
     ends = np.where(never, low, high)
     settled = never | always
     for _ in range(_MOST_HALVINGS):
@@ -395,7 +409,8 @@ def _bisection_points(
         if settled.all():
             break
         up = below(middle)
-        low, high = np.where(up & ~settled, middle, low), np.where(up | settled, high, middle)
+        low = np.where(up & ~settled, middle, low)
+        high = np.where(up | settled, high, middle)
     return np.where(never | always, ends, (low + high) / 2.0)
 
 
@@ -423,11 +438,13 @@ def critical_of(tail: Any, share: Any, freedom: Any, of_seeds: Any) -> FloatArra
 def mixed_tail(t: FloatArray, share: Any, freedom: Any, of_seeds: Any) -> FloatArray:
     """Return the p-value for a t statistic, that is, the tail for this critical value."""
     size = np.abs(t)
-    low, high = np.full(t.shape, _LEAST_LOG), np.full(t.shape, np.log(0.5))
+    low = np.full(t.shape, _LEAST_LOG)
+    high = np.full(t.shape, np.log(0.5))
     for _ in range(_HALVINGS):
         middle = (low + high) / 2.0
         beyond = critical_of(np.exp(middle), share, freedom, of_seeds) > size
-        low, high = np.where(beyond, middle, low), np.where(beyond, high, middle)
+        low = np.where(beyond, middle, low)
+        high = np.where(beyond, high, middle)
     tail = np.exp(high)
     return np.where(np.isnan(t), np.nan, np.where(t < 0.0, 1.0 - tail, tail))
 
@@ -696,7 +713,7 @@ def _least_counts(score: Score, y: IntArray, sizes: IntArray, least: float) -> I
         sizes.astype(float) + 1.0,
     ).astype(np.int64)
     reached = np.where(reached > sizes, np.iinfo(np.int32).max, reached)
-    return np.asarray(np.minimum.accumulate(reached[::-1])[::-1])
+    return np.minimum.accumulate(reached[::-1])[::-1]
 
 
 # -------------------------------------------------------------- Means and estimates with intervals
@@ -724,7 +741,7 @@ def mean_p(
     held = held_back_t(t, lean, two_sided=False)
     if seeds is not None:
         return mixed_tail(held, seeds[0], freedom, seeds[1])
-    return np.asarray(scipy.special.stdtr(freedom, -held), dtype=np.float64)
+    return np.asarray(scipy.special.stdtr(freedom, -held), dtype=float)
 
 
 _DEVIATIONS = np.linspace(0.0, 8.0, 161)[1:]  # normal quantiles for one-sided levels

@@ -34,14 +34,15 @@ def log_pmf_of_hypergeometric(
 ) -> FloatArray:
     """Return log P(X = i) for X positives in a random list of n, to a few times 1e-13."""
     # the 2x2 table, each cell with its row and column sum
-    negative, left = total - positive, total - n
+    negative = total - positive
+    left = total - n
     cells = (
         (i, positive, n),
         (n - i, negative, n),
         (positive - i, positive, left),
         (left - (positive - i), negative, left),
     )
-    log_p: FloatArray = (
+    log_p = (
         stirling_remainder(positive)
         + stirling_remainder(negative)
         + stirling_remainder(n)
@@ -70,7 +71,8 @@ def tails(i: AnyArray, total: AnyArray | float, positive: AnyArray | float, n: A
     above_mode = inside >= np.floor((n + 1.0) * (positive + 1.0) / (total + 2.0))
     # the other three cells of the table: P(i + 1) / P(i) = only_positive only_listed / ((i + 1)
     # (neither + 1)), and for P(i - 1) / P(i) the two pairs are swapped
-    only_listed, only_positive = n - inside, positive - inside
+    only_listed = n - inside
+    only_positive = positive - inside
     neither = (total - positive) - n + inside
     series = series_sum(
         np.where(above_mode, only_positive, inside),
@@ -123,8 +125,10 @@ def series_sum(
     for start in range(0, flat.shape[1], _SUMS_AT_ONCE):
         active = np.arange(start, min(start + _SUMS_AT_ONCE, flat.shape[1]))
         a, b, c, d, weights = flat[:, active]
-        term, total = np.ones_like(a), np.zeros(a.size)
-        ratio, denominator = np.empty_like(a), np.empty_like(a)
+        term = np.ones_like(a)
+        total = np.zeros(a.size)
+        ratio = np.empty_like(a)
+        denominator = np.empty_like(a)
         uniform = bool((weights == 1.0).all())
         for _ in range(_MOST_TERMS // _STRIDE):
             # add the next terms in place to all sums that have not converged
@@ -153,7 +157,11 @@ def series_sum(
             if np.count_nonzero(going) <= 0.75 * active.size:
                 out[active] = total
                 active, term, total = active[going], term[going], total[going]
-                a, b, c, d, weights = a[going], b[going], c[going], d[going], weights[going]
+                a = a[going]
+                b = b[going]
+                c = c[going]
+                d = d[going]
+                weights = weights[going]
                 ratio, denominator = ratio[going], denominator[going]
             if not active.size:
                 break
@@ -175,7 +183,8 @@ def _tails_from_series(
     ``above_mode``. Otherwise it is P(X < i) / P(X = i), and the tails are complements.
     """
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        strict, whole = log_pmf + np.log(series), log_pmf + np.log1p(series)
+        strict = log_pmf + np.log(series)
+        whole = log_pmf + np.log1p(series)
         half = log_pmf + np.log(0.5 + series)
         # rounding can move the probability of the other tail slightly above 1
         other = np.minimum([strict, whole, half], 0.0)
@@ -186,7 +195,8 @@ def _tails_from_series(
         )
         ge, gt, mid = np.where(above_mode, [whole, strict, half], complement)
     lowest, highest = support
-    below, above = i < lowest, i > highest
+    below = i < lowest
+    above = i > highest
     return Tails(
         np.where(i <= lowest, 0.0, np.where(above, -np.inf, ge)),
         np.where(below, 0.0, np.where(i >= highest, -np.inf, gt)),
@@ -291,7 +301,8 @@ def first_near(
     ``predicate`` also gets the positions of the undetermined numbers.
     """
     low, high = low.copy(), np.maximum(low, high)
-    probe, step = np.clip(np.floor(guess), low, high), 1.0
+    probe = np.clip(np.floor(guess), low, high)
+    step = 1.0
     undecided = np.arange(low.size)
     below = np.zeros(low.shape, dtype=bool)
     for _ in range(MOST_PROBES):
@@ -324,15 +335,14 @@ def first_near(
 def log_choose(n: int, k: AnyArray) -> FloatArray:
     """Return the logarithms of binomial coefficients."""
     gammaln = scipy.special.gammaln
-    return np.asarray(gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0))
+    return gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
 
 
 def log_pmf(i: FloatArray, n: FloatArray, z: FloatArray) -> FloatArray:
     """Return log P(X = i) for X ~ Binomial(n, z), with an integer i from 0 to n."""
-    rest: FloatArray = (
-        stirling_remainder(n) - stirling_remainder(i) - stirling_remainder(n - i)
-    ) - (deviance(i, n * z) + deviance(n - i, n * (1.0 - z)))
-    return rest
+    return (stirling_remainder(n) - stirling_remainder(i) - stirling_remainder(n - i)) - (
+        deviance(i, n * z) + deviance(n - i, n * (1.0 - z))
+    )
 
 
 def tails_of_binomial(i: AnyArray, n: AnyArray, z: AnyArray | float) -> Tails:
@@ -346,7 +356,8 @@ def tails_of_binomial(i: AnyArray, n: AnyArray, z: AnyArray | float) -> Tails:
     above_mode = inside >= np.floor((n + 1.0) * zs)
     infinite = np.full_like(n, np.inf)
     # sum one series only: upward from i if i is at or above the mode, otherwise downward
-    up, down = n - inside, inside
+    up = n - inside
+    down = inside
     odds = zs / (1.0 - zs)
     series = series_sum(
         np.where(proper, np.where(above_mode, up, down), 0.0),
@@ -407,7 +418,8 @@ def poisson_tails(i: AnyArray, mean: AnyArray | float) -> Tails:
     # each side of the mean has its own series, and only one of the two series is needed
     for side in (True, False):
         here = above_mode == side
-        x, m = inside[here], np.where(mean[here] > 0.0, mean[here], 1.0)
+        x = inside[here]
+        m = np.where(mean[here] > 0.0, mean[here], 1.0)
         infinite = np.full_like(x, np.inf)
         if side:  # ratios mean/(i + 1), mean/(i + 2), ...
             result = series_sum(infinite, infinite, x + 1.0, infinite, mean[here])
@@ -576,12 +588,14 @@ def _tilt(
             low = theta
         else:
             high = theta
-        newton, halfway = np.inf, 0.5 * (low + high)
+        newton = np.inf
+        halfway = 0.5 * (low + high)
         if sd > 0.0:
             newton = theta + (count - mean) / sd**2
         if high == np.inf:
             halfway = 2.0 * theta + 1.0
-        most, theta = min(high, 2.0 * theta + 5.0), halfway
+        most = min(high, 2.0 * theta + 5.0)
+        theta = halfway
         if low < newton < most:
             theta = newton
         log_scales, mean, sd = _tilted(theta, laws, times, i)
@@ -600,7 +614,8 @@ def _tilted(
     total = weights.sum(axis=1)
     means = (weights * i).sum(axis=1) / total
     variances = (weights * (i - means[:, np.newaxis]) ** 2).sum(axis=1) / total
-    mean, sd = float((times * means).sum()), float(np.sqrt((times * variances).sum()))
+    mean = float((times * means).sum())
+    sd = float(np.sqrt((times * variances).sum()))
     return largest[:, 0] + np.log(total), mean, sd
 
 
@@ -609,7 +624,7 @@ def _convolved(laws: FloatArray, times: IntArray) -> tuple[float, FloatArray]:
 
     Powers come from squaring; then the two shortest distributions are convolved until one is left.
     """
-    parts: list[tuple[int, FloatArray]] = []  # (first count, law)
+    parts = []  # (first count, law)
     for law, often in zip(laws, times.tolist(), strict=True):
         first, power = _trimmed(0, law)
         while often:

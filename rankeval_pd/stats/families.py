@@ -10,7 +10,7 @@ import numpy as np
 
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray, silent_division
 from rankeval_pd.stats.bootstrap import EQUAL, monte_carlo, pair_blocks
-from rankeval_pd.stats.proportions import widened_by_skewness
+from rankeval_pd.stats.proportions import Limits, widened_by_skewness
 
 # ----------------------------------------------------- Adjustment of p-values for multiple testing
 
@@ -23,7 +23,7 @@ def adjust(p_values: FloatArray, method: str) -> FloatArray:
     "by" (Benjamini and Yekutieli 2001) under any dependence.
     """
     p = np.asarray(p_values, dtype=float)
-    order = np.argsort(p, axis=-1, kind="stable")  # NaN last
+    order = np.argsort(p, kind="stable")  # NaN last
     ordered = np.take_along_axis(p, order, axis=-1)
     m = np.count_nonzero(~np.isnan(p), axis=-1, keepdims=True).astype(float)
     rank = np.arange(1.0, p.shape[-1] + 1.0)
@@ -168,7 +168,7 @@ def simultaneous_limits(
     critical: float,
     widening: FloatArray | float = 0.0,
     lean: FloatArray | None = None,
-) -> tuple[FloatArray, FloatArray]:
+) -> Limits:
     """Return simultaneous limits, gain ± critical * error.
 
     ``widening`` is the increase in the variance per unit of squared distance from the gain, for

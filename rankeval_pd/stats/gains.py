@@ -27,13 +27,18 @@ from rankeval_pd.stats.items import (
     scores_of,
     swaps_every,
 )
-from rankeval_pd.stats.proportions import held_back_t, t_of, transformed, widened_by_skewness
+from rankeval_pd.stats.proportions import (
+    Limits,
+    held_back_t,
+    t_of,
+    transformed,
+    widened_by_skewness,
+)
 from rankeval_pd.stats.two_by_two import paired_tails, rejects
 
 # ---- Tests of pairs, for which :mod:`rankeval_pd.decisions.gains` decides, and their exact laws
 
 _WHOLE = 2**53  # float64 represents every integer up to this value
-Limits = tuple[FloatArray, FloatArray]
 
 
 class PairTests(NamedTuple):
@@ -86,28 +91,16 @@ def allow_for_skewness(rows: PairTests, draws: Draws) -> None:
     """Store Hall's one-sided p-values: for a > b and in the direction of the gain."""
     from scipy import special
 
-    gain, error = draws.gain, draws.spread.error * draws.student_factor
+    gain = draws.gain
+    error = draws.spread.error * draws.student_factor
     varies = error > 0.0
-    t, lean = np.where(varies, gain, 0.0) / np.where(varies, error, 1.0), draws.spread.lean
+    t = np.where(varies, gain, 0.0) / np.where(varies, error, 1.0)
+    lean = draws.spread.lean
     freedom = draws.items.n_drawn - 1.0
     up = special.stdtr(freedom, -transformed(t, lean))
     down = special.stdtr(freedom, -transformed(-t, -lean))
     rows.least[varies] = up[varies]
     rows.least_ordered[varies] = np.where(gain < 0.0, down, up)[varies]
-
-
-def ratio_p(draws: Draws) -> tuple[FloatArray, FloatArray]:
-    """Return one-sided p-values for ratios: for a > b and in the gain's direction."""
-    assert draws.parametric is not None
-    up, down = np.where(draws.parametric.few, np.nan, draws.parametric.tails)
-    return up, np.where(draws.gain < 0.0, down, up)
-
-
-def skewed_limits(found: Limits, draws: Draws, options: PairOptions) -> Limits:
-    """Widen limits to include gains not rejected by Hall's test."""
-    error = draws.spread.error * draws.student_factor
-    critical = t_of(draws.items.n_drawn - 1.0, options.two_tailed)
-    return widened_by_skewness(found, draws.gain, error, draws.spread.lean, critical)
 
 
 def oriented(
@@ -198,7 +191,8 @@ def margin_p(
             " are 0 or 1. Call .compute() first."
         )
     n, (shares, weights, room) = items.n_drawn, _centered_shares(items, pairs)
-    squares, cubes = (shares**2).sum(axis=1), (shares**3).sum(axis=1)
+    squares = (shares**2).sum(axis=1)
+    cubes = (shares**3).sum(axis=1)
     squares[np.sqrt(squares) <= room] = np.nan
     skewness, freedom = np.sqrt(n) * cubes / squares**1.5, n - 1.0
     variance = np.where(squares > 0.0, (shares**2 / (1.0 - weights)).sum(axis=1), np.nan)
@@ -218,7 +212,8 @@ def margin_p(
 def _centered_shares(items: Items, pairs: IntArray) -> tuple[FloatArray, FloatArray, float]:
     """Return centered contributions to the gains (pair, drawn), weights, and a rounding error."""
     parts = bootstrap.contributions(items)
-    values, weights = parts.values * parts.unit, parts.weights / parts.weights.sum()
+    values = parts.values * parts.unit
+    weights = parts.weights / parts.weights.sum()
     shares = values[pairs[:, 0]] - values[pairs[:, 1]]
     room = parts.accuracy * float(np.abs(values).max())
     return shares - weights * shares.sum(axis=1, keepdims=True), weights, room
@@ -261,8 +256,10 @@ def crossed_tests(items: Items, pairs: IntArray, options: PairOptions) -> Tested
         variances.append((sums**2).sum(axis=1) * size.size / (size.size - 1.0))
         if levels is not items.cluster:
             freedom = min(freedom, 1.0 / float(size @ size) - 1.0)
-    error, rows = np.sqrt(of_both_factors(variances)), no_tests(len(pairs))
-    gain, varies = theta[pairs[:, 0]] - theta[pairs[:, 1]], error > 0.0
+    error = np.sqrt(of_both_factors(variances))
+    rows = no_tests(len(pairs))
+    gain = theta[pairs[:, 0]] - theta[pairs[:, 1]]
+    varies = error > 0.0
     t = np.where(varies, gain, 0.0) / np.where(varies, error, 1.0)
     rows.error[:] = error
     rows.p[:] = np.where(varies, special.stdtr(freedom, -t), 1.0)
@@ -308,7 +305,8 @@ def bootstrap_tests(
     if not options.ci and not items.binary:
         options = replace(options, ci=bootstrap.DUAL[options.event])
     draws = draws or draws_of(items, pairs, options, step)
-    signs, ratios = options.event == "wild", None
+    signs = options.event == "wild"
+    ratios = None
     if signs:
         ratios = draws.parametric
     lattices = lattices_of(draws, options, range(len(pairs)), signs=signs)
@@ -325,7 +323,9 @@ def bootstrap_tests(
     if signs and items.binary and not together.any():
         rows.put(np.arange(len(pairs)), *_counted_p(draws))
     elif ratios is not None:
-        rows.put(np.arange(len(pairs)), draws.spread.error, *ratio_p(draws))
+        up, down = np.where(ratios.few, np.nan, ratios.tails)
+        in_order = np.where(draws.gain < 0.0, down, up)
+        rows.put(np.arange(len(pairs)), draws.spread.error, up, in_order)
     else:
         alone = _law_p if signs else _resampled_p
         for k in np.flatnonzero(~together).tolist():
@@ -364,14 +364,17 @@ def _counted_p(draws: Draws) -> _Found:
     """Test all pairs on correct/wrong items, with more power than random signs."""
     better, worse = better_counts(draws.items, draws.pairs)
     n_items = draws.items.n_items
-    p, other = paired_tails(better, worse, n_items), paired_tails(worse, better, n_items)
+    p = paired_tails(better, worse, n_items)
+    other = paired_tails(worse, better, n_items)
     return draws.spread.error, p, np.where(draws.gain < 0.0, other, p), False
 
 
 def _wild_p(draws: Draws, which: IntArray) -> _Found:
     """Return wild bootstrap results for some pairs under the null hypothesis."""
-    sums, error = draws.turned(which), draws.spread.error[which]
-    room, worse = draws.spread.room[which, np.newaxis], draws.gain[which] < 0.0
+    sums = draws.turned(which)
+    error = draws.spread.error[which]
+    room = draws.spread.room[which, np.newaxis]
+    worse = draws.gain[which] < 0.0
     size = sums.shape[1]
     # subsets for which gains with flipped signs are at least as large, or undefined
     hits = size - np.count_nonzero(sums > room, axis=1)
@@ -399,7 +402,7 @@ def _wild_max_t(draws: Draws) -> MaxT:
 
     def t_star(which: IntArray) -> FloatArray:
         moved = gains[which, np.newaxis] - 2.0 * draws.turned(which)
-        return np.asarray(moved / scale[which, np.newaxis])
+        return moved / scale[which, np.newaxis]
 
     about = np.sqrt(draws.spread.pairs)
     about = np.where(about <= draws.spread.room, np.inf, about)
@@ -407,7 +410,7 @@ def _wild_max_t(draws: Draws) -> MaxT:
     def centered(which: IntArray) -> FloatArray:
         shift = draws.subsets.weights / draws.level.weight
         moved = gains[which, np.newaxis] * shift - draws.turned(which)
-        return np.asarray(2.0 * moved / about[which, np.newaxis])
+        return 2.0 * moved / about[which, np.newaxis]
 
     subsets = draws.subsets
     return largest_of(draws, t_star, t, subsets.weights.size, subsets.every, centered)
@@ -432,7 +435,8 @@ def held_back(draws: Draws, t: FloatArray) -> FloatArray:
         return draws.parametric.statistics
     varies = draws.spread.error > 0.0
     own = np.where(varies, draws.gain, 0.0) / np.where(varies, draws.spread.error, 1.0)
-    two_sided, more = draws.options.tails == 2, widening(draws)
+    two_sided = draws.options.tails == 2
+    more = widening(draws)
     other = held_back_t(own, draws.spread.lean, two_sided=two_sided)
     # signs do not change the squares about 0 in the denominator of the statistic
     own, other = (x / np.sqrt(1.0 + more * x**2) for x in (own, other))
@@ -508,7 +512,8 @@ def _gain_limits(
     draws: Draws, lattices: list[Lattice | None], rows: PairTests, options: PairOptions
 ) -> Limits:
     """Return the intervals for all gains at the levels in the options."""
-    items, signs = draws.items, options.event == "wild"
+    items = draws.items
+    signs = options.event == "wild"
     parametric = None
     if signs or items.seeds is not None:
         parametric = draws.parametric
@@ -526,7 +531,8 @@ def _gain_limits(
             if varies[k]:
                 low[k], high[k] = _gain_interval(draws, k, on, float(rows.doubled[k]), options)
         return low, high
-    subsets, factor = draws.subsets, draws.level.unit * draws.level.weight
+    subsets = draws.subsets
+    factor = draws.level.unit * draws.level.weight
     for block in bootstrap.pair_blocks(np.flatnonzero(varies), items.n_drawn):
         low[block], high[block] = bootstrap.limits(
             draws.turned(block),
@@ -540,10 +546,13 @@ def _gain_limits(
         # on a lattice, agree with the exact distribution
         if signs and lattices[k] is not None and not subsets.every:
             near = factor * draws.turned(k) / np.maximum(subsets.weights, 1.0)
-            found, gain = (low[k], high[k]), draws.gain[k]
+            found = (low[k], high[k])
+            gain = draws.gain[k]
             low[k], high[k] = as_p_says(found, gain, rows.doubled[k], near, options)
-    if draws.corrects:
-        return skewed_limits((low, high), draws, options)
+    if draws.corrects:  # include gains that Hall's test does not reject
+        error = draws.spread.error * draws.student_factor
+        critical = t_of(items.n_drawn - 1.0, options.two_tailed)
+        return widened_by_skewness((low, high), draws.gain, error, draws.spread.lean, critical)
     return low, high
 
 
@@ -556,8 +565,9 @@ def _gain_interval(
     if options.event == "wild":
         on = lattices_of(draws, options, [k], signs=False)[0]
     if on is not None:
-        law, step = DrawnSum(on.multiples, on.times), on.step * (items.unit or 1.0)
-        gains = np.asarray(step * law.values, dtype=np.float64)
+        law = DrawnSum(on.multiples, on.times)
+        step = on.step * (items.unit or 1.0)
+        gains = np.asarray(step * law.values, dtype=float)
         result = bootstrap.law_interval(kind, gain, gains, law.law, level=options.two_tailed)
     else:
         gains = draws.scores[a] - draws.scores[b]
@@ -583,7 +593,8 @@ def _drawn_chance(multiples: IntArray, times: IntArray, event: str) -> float:
     if event == "strict":
         return law.tail(2 * total + 1)
     if event == "zero":
-        law, total = DrawnSum(-multiples, times), 0
+        law = DrawnSum(-multiples, times)
+        total = 0
     result = law.tail(2 * total)
     return result or float(2.0**-law.n)
 
@@ -644,10 +655,12 @@ def _swapped_rows(
     gains: FloatArray, theta: FloatArray, options: PairOptions, *, every: bool
 ) -> _Found:
     """Return the results for gains (pair, trial) and scores ``theta`` (pair, 2)."""
-    gain, trials = theta[:, 0] - theta[:, 1], gains.shape[1]
+    gain = theta[:, 0] - theta[:, 1]
+    trials = gains.shape[1]
     scale = np.fmax(np.abs(theta).max(axis=1), np.fmax.reduce(np.abs(gains), axis=1))
     hits = _trials_reaching(gains, gain, scale)
-    turned, worse = hits.copy(), gain < 0.0
+    turned = hits.copy()
+    worse = gain < 0.0
     turned[worse] = _trials_reaching(-gains[worse], -gain[worse], scale[worse])
     event = "recentred"
     if every:
@@ -660,7 +673,8 @@ def _swapped_rows(
     low, high = as_p_says(limits, gain, doubled, gain[:, np.newaxis] - gains, options)
     error = row_sd(gains)
     varies = error > 0.0  # no interval without variation among the items
-    low, high = np.where(varies, low, np.nan), np.where(varies, high, np.nan)
+    low = np.where(varies, low, np.nan)
+    high = np.where(varies, high, np.nan)
     return error, p, ordered, not every, low, high
 
 
@@ -697,7 +711,7 @@ def _signed_row(on: Lattice | None, unit: float, gain: float, options: PairOptio
     limits = bootstrap.law_interval(
         "percentile",
         0.0,
-        np.asarray(size * law.values, dtype=np.float64),
+        np.asarray(size * law.values, dtype=float),
         law.law,
         level=options.two_tailed,
     )
@@ -707,7 +721,8 @@ def _signed_row(on: Lattice | None, unit: float, gain: float, options: PairOptio
         ordered = law.tail(-on.total)  # the distribution is symmetric
     if error == 0.0:
         return error, p, ordered, False, np.nan, np.nan
-    found, near = (gain - limits[1], gain - limits[0]), gain - size * law.values.astype(np.float64)
+    found = (gain - limits[1], gain - limits[0])
+    near = gain - size * law.values.astype(float)
     low, high = as_p_says(found, gain, min(1.0, 2.0 * ordered), near, options)
     return error, p, ordered, False, low, high
 
@@ -727,7 +742,8 @@ def order_limits(values: FloatArray, quantile: float, level: float) -> tuple[flo
     n = ordered.size
     below = bdtr(np.arange(n), n, quantile)  # P(at most this many values lie below the quantile)
     tail = (1.0 - level) / 2.0
-    first, last = np.flatnonzero(below <= tail), np.flatnonzero(below >= 1.0 - tail)
+    first = np.flatnonzero(below <= tail)
+    last = np.flatnonzero(below >= 1.0 - tail)
     low, high = 0.0, np.inf
     if first.size:
         low = float(ordered[first[-1]])

@@ -33,6 +33,7 @@ from rankeval_pd.stats.items import (
     sums_of_squares,
 )
 from rankeval_pd.stats.proportions import (
+    Limits,
     clopper_pearson,
     t_of,
     transformed,
@@ -61,14 +62,14 @@ from rankeval_pd.stats.two_by_two import paired_tails
 # chosen for the size of the tests in tests/simulations/ratios.csv
 FEW_ANSWERS = 10  #: minimum number of guesses for which the error rate of the test is at most alpha
 LEAST_ANSWERS = 5  #: number of guesses below which there is no test
-Limits = tuple[FloatArray, FloatArray]
 _LARGE = 100.0  # n p (1 - p) above which a normal distribution is accurate to 1% in the tails
 _ROOM = 1e-7  # sums that differ by less than this fraction of an answer are equal
 
 
 def ratio_sums(values: FloatArray, form: RatioForm, pairs: IntArray) -> ExactSums:
     """Return the sums over items needed for :class:`RatioGains`."""
-    above, below = values @ form.above, values @ form.below
+    above = values @ form.above
+    below = values @ form.below
     wholes = [values[..., k] ** 2 for k in form.wholes]
     outside = (above < 0.0) | (above > below)
     broken = sum(values[..., k] != np.rint(values[..., k]) for k in form.wholes)
@@ -77,7 +78,10 @@ def ratio_sums(values: FloatArray, form: RatioForm, pairs: IntArray) -> ExactSum
     sums = [exact_sums(np.asarray(rows)) for rows in own]
     systems = np.arange(len(values))
     for a, b in [*zip(systems, systems, strict=True), *pairs.tolist()]:
-        x, y, u, v = above[a], below[a], above[b], below[b]
+        x = above[a]
+        y = below[a]
+        u = above[b]
+        v = below[b]
         sums.append(exact_sums(np.stack([x * u, x * v, y * u, y * v])))
     return ExactSums(*map(np.concatenate, zip(*sums, strict=True)))
 
@@ -117,7 +121,8 @@ class RatioGains(ParametricGains):
         self, totals: FloatArray, summed: ExactSums, form: RatioForm, pairs: IntArray, sign: float
     ) -> None:
         """Store the sums of the statistics (system, statistic) and of :func:`ratio_sums`."""
-        systems, wholes = len(totals), len(form.wholes)
+        systems = len(totals)
+        wholes = len(form.wholes)
         own, products = np.split(summed.rounded(), [(wholes + 4) * systems])
         *squares, outside, several, broken = own.reshape(wholes + 4, systems)
         products = products.reshape(-1, 4)
@@ -141,7 +146,7 @@ class RatioGains(ParametricGains):
         self.size = np.where((variance > 1e-12 * self._below) & (size > 0.0), size, items)
         # : (system,): number of guesses, or effective number of answers in the denominator
         self.answers: FloatArray = np.nan_to_num(np.min(answers, axis=0))
-        self.few = np.asarray(self.answers[self._pairs].min(axis=1) < LEAST_ANSWERS)
+        self.few = self.answers[self._pairs].min(axis=1) < LEAST_ANSWERS
         #: whether all numerators are between 0 and their denominators
         self.bounded = not outside.any() and bool((totals[:, form.wholes] >= 0.0).all())
         self._simple = several == 0.0
@@ -241,7 +246,7 @@ class _Law(NamedTuple):
             from scipy.special import ndtri, stdtr
 
             quantile = ndtri(np.clip(result, 0.0, 1.0))
-            return np.asarray(stdtr(self.freedom, quantile), dtype=np.float64)
+            return np.asarray(stdtr(self.freedom, quantile), dtype=float)
         return np.minimum(result, 1.0)
 
     def _tails(self, n_a: int, n_b: int, shared: int, p_a: float, p_b: float) -> FloatArray:
@@ -250,14 +255,15 @@ class _Law(NamedTuple):
         # a shared answer is correct for only one system: average the cases for symmetric tails
         weights = 1.0 / n_a + 1.0 / n_b, -1.0 / n_a - 1.0 / n_b
         found = [self._weighted(n_a, n_b, -shared, p_a, p_b, weight) for weight in weights]
-        return np.asarray(0.5 * (found[0] + found[1]))
+        return 0.5 * (found[0] + found[1])
 
     def _weighted(
         self, n_a: int, n_b: int, both: int, p_a: float, p_b: float, weight: float
     ) -> FloatArray:
         """Return the tails if each shared answer has this weight in the difference."""
         p = (n_a * p_a + n_b * p_b) / (n_a + n_b)
-        sizes, shares = (n_a - both, n_b - both, both), (p_a, p_b, p)
+        sizes = (n_a - both, n_b - both, both)
+        shares = (p_a, p_b, p)
         weights = 1.0 / n_a, -1.0 / n_b, weight
         gap = self.share_a - self.share_b - both * (p_a / n_a - p_b / n_b - p * weight)
         if min(n * p * (1.0 - p) for n in (n_a, n_b)) > _LARGE:
@@ -383,7 +389,8 @@ class SeedGains(ParametricGains):
 
     def _share(self, which: int) -> FloatArray:
         """Return the fraction of the variance due to seeds, for systems (0) or pairs (1)."""
-        of_items, of_seeds = self._items[which], (self._of_systems, self._of_pairs)[which][1]
+        of_items = self._items[which]
+        of_seeds = (self._of_systems, self._of_pairs)[which][1]
         total = of_items + of_seeds
         return of_seeds / np.where(total > 0.0, total, 1.0)
 
@@ -449,7 +456,8 @@ class Draws:
 
     def _binary_lattices(self, which: IntArray) -> list[Lattice | None]:
         up, down = better_counts(self.items, self.pairs[which])
-        times, n = np.stack([down, self.items.n_items - up - down, up], axis=1), np.arange(-1, 2)
+        times = np.stack([down, self.items.n_items - up - down, up], axis=1)
+        n = np.arange(-1, 2)
         return [Lattice(1.0, n[row > 0], row[row > 0]) for row in times]
 
     @cached_property
@@ -480,7 +488,8 @@ class Draws:
         parts = self.parts
         summed = exact_sums(np.vstack([parts.values, parts.weights])).rounded()
         sizes = np.abs(parts.values).max(axis=1, initial=0.0)
-        weight, room = float(summed[-1]), parts.accuracy * sizes
+        weight = float(summed[-1])
+        room = parts.accuracy * sizes
         return ContributionLevel(summed[:-1], sizes, weight, parts.unit, room)
 
     @cached_property
@@ -489,13 +498,14 @@ class Draws:
         found, seeds, level = self.item_spread, self.items.seeds, self.level
         if seeds is not None:
             added = (seeds.error / level.unit) ** 2
-            pairs, raw = added[self.pairs].sum(axis=1), found.raw
+            pairs = added[self.pairs].sum(axis=1)
+            raw = found.raw
             if raw.size:
                 raw = raw + pairs
             found = found._replace(
                 systems=found.systems + added, pairs=found.pairs + pairs, raw=raw
             )
-        room = np.asarray(level.room[self.pairs].max(axis=1))
+        room = level.room[self.pairs].max(axis=1)
         error = np.sqrt(found.pairs)
         error = np.where(error > room, level.unit * error, 0.0)
         lean = leans(found.pairs, found.cubes, level, self.pairs)
@@ -520,7 +530,7 @@ class Draws:
         def powers(up: FloatArray, down: FloatArray, power: int) -> FloatArray:
             mean = (up - down) / n
             away = up * (1.0 - mean) ** power + down * (-1.0 - mean) ** power
-            return np.asarray(away + (n - up - down) * (-mean) ** power)
+            return away + (n - up - down) * (-mean) ** power
 
         none = 0.0 * right
         cubes = self.items.sign * powers(right, none, 3) / 8.0, powers(better, worse, 3) / 8.0
@@ -550,7 +560,8 @@ class Draws:
     @cached_property
     def scores(self) -> FloatArray:
         """Resampled scores (system, resample), oriented so that larger is better."""
-        scores, seeds = self.items.sign * self._drawn_scores(), self.items.seeds
+        scores = self.items.sign * self._drawn_scores()
+        seeds = self.items.seeds
         if seeds is None:
             return scores
         trained = resamples.t_draws(seeds.freedom, self.options).T
@@ -562,7 +573,8 @@ class Draws:
             drawn.shape[1], options.n_resamples, options.seed, items.drawn_strata
         )
         scores = np.empty((len(drawn), options.n_resamples))
-        whole, start = WholeColumns(resamples.statistic_columns(drawn), drawn.shape[1]), 0
+        whole = WholeColumns(resamples.statistic_columns(drawn), drawn.shape[1])
+        start = 0
         for weights in chunks:
             sums = whole.floats(whole.sums(weights)).reshape(-1, len(drawn), drawn.shape[2])
             scores[:, start : start + len(weights)] = items.score(sums).T
@@ -574,7 +586,7 @@ class Draws:
     def scale(self) -> FloatArray:
         """The scale of each system's scores, for tests of equality."""
         largest = np.fmax.reduce(np.abs(self.scores), axis=1, initial=0.0)
-        return np.asarray(np.fmax(np.abs(self.theta), largest))
+        return np.fmax(np.abs(self.theta), largest)
 
     def turned(self, which: AnyArray | int) -> FloatArray:
         """Return sums of contributions over subsets with flipped signs: (pair, subset)."""
@@ -642,7 +654,8 @@ def skewed(items: AnyItems, pairs: IntArray, options: PairOptions) -> bool:
     against = _tails_against_the_rest if options.skewness else _tails_against_the_median
     found = against(draws, _PER_PAIR * np.log(len(pairs)))
     if few:
-        low, high = draws.parts.values.min(axis=1), draws.parts.values.max(axis=1)
+        low = draws.parts.values.min(axis=1)
+        high = draws.parts.values.max(axis=1)
         flat = (low == high) & ((low == low.min()) | (high == high.max()))
         found |= flat[pairs].any(axis=1)
     return bool((found & (draws.spread.error > 0.0)).any())
@@ -672,17 +685,21 @@ def _tails_against_the_median(draws: Draws, more: float) -> BoolArray:
     The median gain is near one end of the range, and 0 is on its other side. Long tails on both
     sides are harmless.
     """
-    found, n = np.abs(draws.spread.lean) > _LEAN, draws.items.n_drawn
+    found = np.abs(draws.spread.lean) > _LEAN
+    n = draws.items.n_drawn
     a, b = draws.pairs[found].T
     gains = np.sort(draws.parts.values[a] - draws.parts.values[b], axis=1)
-    low, median, high = gains[:, 0], np.median(gains, axis=1), gains[:, -1]
+    low = gains[:, 0]
+    median = np.median(gains, axis=1)
+    high = gains[:, -1]
     aside = (low + high - 2.0 * median) / np.where(high > low, high - low, 1.0)
     place = (np.arange(n) + 0.5) / n
-    second, third = 2.0 * place - 1.0, 6.0 * place * (place - 1.0) + 1.0
+    second = 2.0 * place - 1.0
+    third = 6.0 * place * (place - 1.0) + 1.0
     least = min(_L_SKEWNESS[0] * n**0.5, _L_SKEWNESS[1]) * (gains @ second)
     against = (aside * median < 0.0) & (np.abs(aside) > _ASIDE + more)
     found[found] = against & (np.abs(gains @ third) > least)
-    return np.asarray(found)
+    return found
 
 
 _TWOFOLD = 2.0  # chosen for warnings if, and only if, swaps are liberal in ratios.csv
@@ -714,13 +731,15 @@ def moves_with_size(items: AnyItems, pairs: IntArray) -> bool:
     from scipy import special
 
     parts = bootstrap.contributions(items)
-    size, n = parts.weights[: items.n_groups], items.n_groups
+    size = parts.weights[: items.n_groups]
+    n = items.n_groups
     # uses the clusters' degrees of freedom; weighted groups all have the same size
     if n < _FEW_GROUPS or n * (size @ size) <= _UNEVEN * size.sum() ** 2:
         return False
     mean = (parts.values[:, :n] / size)[pairs]
     gain = mean[:, 0] - mean[:, 1]
-    gain, size = gain - gain.mean(axis=1, keepdims=True), size - size.mean()
+    gain = gain - gain.mean(axis=1, keepdims=True)
+    size = size - size.mean()
     scale = np.sqrt((gain**2).sum(axis=1) * (size @ size))
     r = np.clip(gain @ size / np.where(scale > 0.0, scale, 1.0), -1.0 + 1e-12, 1.0 - 1e-12)
     p = 2.0 * special.stdtr(n - 2.0, -np.abs(r) * np.sqrt((n - 2.0) / (1.0 - r**2)))

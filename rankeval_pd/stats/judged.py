@@ -123,7 +123,8 @@ class Design(NamedTuple):
         worth = np.where(known, worth / wider**2, 1.0)
         low, high = clopper_pearson(np.where(known, share, 0.5) * worth, worth, self.level)
         least, most = possible_totals(sums)
-        low, high = np.where(known, low * size, least), np.where(known, high * size, most)
+        low = np.where(known, low * size, least)
+        high = np.where(known, high * size, most)
         return Total(share * size, low, high)
 
 
@@ -131,7 +132,8 @@ def total_difference(a: Total, b: Total) -> Total:
     """Return the difference between the totals of two disjoint sets (MOVER)."""
     one, other = a.middle, b.middle
     middle = one - other
-    below, above = np.hypot(one - a.low, b.high - other), np.hypot(a.high - one, other - b.low)
+    below = np.hypot(one - a.low, b.high - other)
+    above = np.hypot(a.high - one, other - b.low)
     estimate = a.estimate - b.estimate
     # if no candidate in a set is judged, the limits are the most extreme values possible
     unknown = np.isnan(estimate)
@@ -160,12 +162,14 @@ def _share_edge(
     middle: FloatArray, rest: FloatArray, near: FloatArray, far: FloatArray, sign: float
 ) -> FloatArray:
     """Return the r at which the lower (-1) or upper (+1) limit changes sign."""
-    low, high = np.zeros(middle.shape), np.ones(middle.shape)
+    low = np.zeros(middle.shape)
+    high = np.ones(middle.shape)
     for _ in range(_HALVINGS):
         r = 0.5 * (low + high)
         spread = np.hypot((1.0 - r) * (near - middle), r * (far - rest))
         positive = (1.0 - r) * middle - r * rest + sign * spread > 0.0
-        low, high = np.where(positive, r, low), np.where(positive, high, r)
+        low = np.where(positive, r, low)
+        high = np.where(positive, high, r)
     return 0.5 * (low + high)
 
 
@@ -207,7 +211,7 @@ def _least_positives(
 
     def enough(total: FloatArray, these: IntArray) -> BoolArray:
         tails = distributions.tails(tp[these], size[these], total, judged[these])
-        return np.asarray(np.exp(tails.ge) > alpha)
+        return np.exp(tails.ge) > alpha
 
     guess = _about_least(tp, np.maximum(judged, 1.0), size, z_of(level))
     return first_near(enough, tp, size - (judged - tp), guess).reshape(shape)
@@ -220,7 +224,7 @@ def _about_least(tp: FloatArray, judged: FloatArray, size: FloatArray, z: float)
     share = np.clip((tp - 0.5) / judged, 0.0, 1.0)
     spread = np.sqrt(share * (1.0 - share) / worth + (0.5 * z / worth) ** 2)
     limit = size * (share + 0.5 * z**2 / worth - z * spread) / (1.0 + z**2 / worth)
-    return np.asarray(limit - skew)
+    return limit - skew
 
 
 # --------------- Partly judged rankings: sums over lists and regions, and average precision
@@ -230,7 +234,7 @@ def up_to(parts: FloatArray, rank: IntArray, listed: BoolArray, n: IntArray) -> 
     """Return sums over the listed candidates up to rank n: (candidate, part) -> (n, part)."""
     ends = len(parts) + 1
     at_rank: AnyArray = np.array([np.bincount(rank[listed], x, ends) for x in parts[listed].T])
-    return np.asarray(np.cumsum(at_rank, axis=1)[:, np.minimum(n, ends - 1)].T)
+    return np.cumsum(at_rank, axis=1)[:, np.minimum(n, ends - 1)].T
 
 
 def apart_share(judged: BoolArray, cluster: IntArray) -> float:
@@ -292,14 +296,18 @@ class JudgedClusters(NamedTuple):
         apart = apart_share(self.sample.judged, self.cluster)
         # blocks of lists whose cluster tables fit in memory
         for block in slices(n.size, int(self.cluster.max(initial=0)) + 1, 2_000_000):
-            size, own = n[block].size, share[block, np.newaxis]
-            firsts, first = [], n[:0]
+            size = n[block].size
+            own = share[block, np.newaxis]
+            firsts = []
+            first = n[:0]
             for rank, listed in lists:
-                first = np.searchsorted(n[block], rank[self.here], side="left")
+                first = np.searchsorted(n[block], rank[self.here])
                 firsts.append(np.where(listed[self.here], first, size))
-            sets, more = [(1.0, firsts[0])], 1.0
+            sets = [(1.0, firsts[0])]
+            more = 1.0
             if len(firsts) > 1:
-                sets, more = [*sets, (-1.0, np.maximum(*firsts))], _BOTH
+                sets = [*sets, (-1.0, np.maximum(*firsts))]
+                more = _BOTH
             inside, seen = self.totals(sets, size)
             if not recall:
                 left = np.clip(1.0 - seen.sum(axis=1) / whole[block], 0.0, 1.0)
@@ -328,15 +336,17 @@ class JudgedClusters(NamedTuple):
         """Return the variance of recall over the binomial one, given sizes, without clusters."""
         hits = self.sample.judged & self.sample.true
         inside = np.cumsum(np.bincount(first[hits], minlength=judged.size + 1)[: judged.size])
-        outside, rest = hits.sum() - inside, self.sample.judged.sum() - judged
+        outside = hits.sum() - inside
+        rest = self.sample.judged.sum() - judged
         false = [1.0 - (tp + 2.0) / (n + 4.0) for tp, n in ((inside, judged), (outside, rest))]
-        return np.asarray((1.0 - recall) * false[0] + recall * false[1])
+        return (1.0 - recall) * false[0] + recall * false[1]
 
     def totals(self, sets: Sets, n_lists: int) -> tuple[FloatArray, FloatArray]:
         """Return cluster errors and numbers of judged candidates: (list, cluster)."""
         clusters = int(self.cluster.max(initial=-1)) + 1
         error, seen = np.zeros((2, n_lists, clusters))
-        strata, judged = self.design.strata, self.sample.judged.astype(float)
+        strata = self.design.strata
+        judged = self.sample.judged.astype(float)
         weight = damped = judged
         if not strata:
             weight = judged / self.sample.probability

@@ -47,7 +47,8 @@ def _beta_limits(
     tp, n = np.broadcast_arrays(np.asarray(tp, dtype=float), np.asarray(n, dtype=float))
     fp = n - tp
     some, not_all = tp > 0, fp > 0
-    low, high = np.zeros(tp.shape), np.ones(tp.shape)
+    low = np.zeros(tp.shape)
+    high = np.ones(tp.shape)
     low[some] = beta_quantile(tp[some], fp[some], BetaTail(lower, tail, upper=False))
     high[not_all] = beta_quantile(tp[not_all], fp[not_all], BetaTail(upper, tail, upper=True))
     return np.minimum(low, high), high  # at tiny levels, both limits are equal up to rounding
@@ -73,7 +74,8 @@ def beta_quantile(tp: FloatArray, fp: FloatArray, wanted: BetaTail) -> FloatArra
     If both counts are 100 or more, quantiles come from one polynomial (:func:`fit_expansion`), also
     for single counts, because a limit must not depend on other counts.
     """
-    a, b = tp + wanted.shift[0], fp + wanted.shift[1]
+    a = tp + wanted.shift[0]
+    b = fp + wanted.shift[1]
     large = np.minimum(a, b) >= LEAST_EXPANDED
     coefficients = None
     if large.any():
@@ -90,7 +92,8 @@ def beta_quantile(tp: FloatArray, fp: FloatArray, wanted: BetaTail) -> FloatArra
         width = np.sqrt(square)
         slant = width * (b_part - a_part) / (a_part + b_part)
         # Horner's scheme in both variables, in place
-        value, row = np.zeros(part.size), np.empty(part.size)
+        value = np.zeros(part.size)
+        row = np.empty(part.size)
         for powers in reversed(coefficients or ()):
             row.fill(powers[-1])
             for coefficient in reversed(powers[:-1]):
@@ -127,10 +130,13 @@ def beta_logits(tp: FloatArray, fp: FloatArray, wanted: BetaTail) -> FloatArray:
     sign = 1.0 - 2.0 * wanted.upper
     target = np.log(wanted.tail)
     # start at the approximate quantile of Abramowitz and Stegun (1964), 26.5.22
-    a, b = tp + wanted.shift[0], fp + wanted.shift[1]
+    a = tp + wanted.shift[0]
+    b = fp + wanted.shift[1]
     y = sign * float(-scipy.special.ndtri(wanted.tail))
-    u, v = 1.0 / np.maximum(2.0 * a - 1.0, 0.5), 1.0 / np.maximum(2.0 * b - 1.0, 0.5)
-    h, k = 2.0 / (u + v), (y * y - 3.0) / 6.0
+    u = 1.0 / np.maximum(2.0 * a - 1.0, 0.5)
+    v = 1.0 / np.maximum(2.0 * b - 1.0, 0.5)
+    h = 2.0 / (u + v)
+    k = (y * y - 3.0) / 6.0
     w = y * np.sqrt(np.maximum(h + k, 0.0)) / h - (v - u) * (k + 5.0 / 6.0 - 2.0 / (3.0 * h))
     x: FloatArray = np.log(a / b) - 2.0 * w
     # logits are infinite for tiny fractional counts, if the quantile rounds to 0 or 1
@@ -145,7 +151,8 @@ def beta_logits(tp: FloatArray, fp: FloatArray, wanted: BetaTail) -> FloatArray:
     log_beta = scipy.special.betaln(a, b)
     for _ in range(_MOST_STEPS):
         now = x[active]
-        p, q = scipy.special.expit(now), scipy.special.expit(-now)
+        p = scipy.special.expit(now)
+        q = scipy.special.expit(-now)
         area = np.asarray(at_zero(a, b, p), dtype=float)
         far = q < _NEAR_ONE
         if far.any():
@@ -177,7 +184,10 @@ def beta_logits(tp: FloatArray, fp: FloatArray, wanted: BetaTail) -> FloatArray:
         going = np.abs(step) > _LAST_STEP
         if not going.any():
             break
-        active, a, b, log_beta = active[going], a[going], b[going], log_beta[going]
+        active = active[going]
+        a = a[going]
+        b = b[going]
+        log_beta = log_beta[going]
     else:
         raise unended("a beta quantile", _MOST_STEPS)
     return x
@@ -194,7 +204,7 @@ def _rare_tail(a: FloatArray, b: FloatArray, p: FloatArray) -> FloatArray:
     """Return 1 - I_p(a, b), term by term: (1 - p)^b (1 + b p + b (b + 1) p^2 / 2 + ...)."""
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         term = np.exp(b * np.log1p(-p))
-        total: FloatArray = term.copy()
+        total = term.copy()
         for k in range(1, int(a.max())):
             term = term * ((b + k - 1.0) * p / k)
             total += np.where(k < a, term, 0.0)
@@ -220,7 +230,8 @@ def wilson(tp: AnyArray, n: AnyArray, level: float) -> Limits:
     high = twice / (2.0 * (size + z2))
     low = 2.0 * tp * share / np.where(twice > 0.0, twice, 1.0)
     # rounding must not move the limits past the proportion, or beyond 1
-    low, high = np.minimum(low, share), np.clip(high, share, 1.0)
+    low = np.minimum(low, share)
+    high = np.clip(high, share, 1.0)
     return np.where(n > 0, low, 0.0), np.where((n > 0) & (tp < n), high, 1.0)
 
 
@@ -265,7 +276,8 @@ def fit_expansion(exact: Callable[[FloatArray, FloatArray], FloatArray]) -> Coef
     t, part = (x.ravel() for x in np.meshgrid(turn, 0.5 * (1.0 + turn), indexing="ij"))
     # at the largest σ for this t, the smaller of a and b has its minimum value
     width = part * np.sqrt(2.0 / (LEAST_EXPANDED * (1.0 + np.abs(t))))
-    a, b = 2.0 / (width**2 * (1.0 + t)), 2.0 / (width**2 * (1.0 - t))
+    a = 2.0 / (width**2 * (1.0 + t))
+    b = 2.0 / (width**2 * (1.0 - t))
     wanted = exact(a, b) - np.log(a / b)
     # least squares for the coefficients (point, power), with columns scaled to 1
     powers = [(k, i) for k in range(_DEGREE + 1) for i in range((_DEGREE - k) // 2 + 1)]
@@ -291,7 +303,7 @@ def z_of(level: float) -> float:
 
 def t_of(freedom: Any, level: float | FloatArray) -> FloatArray:
     """Return Student's two-sided critical value, from the lower tail, which is not rounded to 1."""
-    return -np.asarray(scipy.special.stdtrit(freedom, (1.0 - level) / 2.0), dtype=np.float64)
+    return -np.asarray(scipy.special.stdtrit(freedom, (1.0 - level) / 2.0), dtype=float)
 
 
 def quantile_of(freedom: FloatArray, level: float | FloatArray) -> FloatArray:
@@ -353,7 +365,7 @@ def normal_distance(tp: AnyArray, n: IntArray) -> FloatArray:
     """Return the Kolmogorov distance between precision values (..., sample) and Eq. 4, pooled."""
     share = tp.sum(axis=-1, keepdims=True) / n.sum()
     sd = model_sd(share, n)
-    ordered = np.sort(tp / n, axis=-1)
+    ordered = np.sort(tp / n)
     with silent_division():
         expected = scipy.special.ndtr((ordered - share) / sd)
     # compare both ends of every jump in the empirical distribution
@@ -394,7 +406,8 @@ def variation(
     p = np.minimum((found >= own * (1.0 - _EQUAL)) @ weight / total, 1.0)
     p_dispersion, p_distance, p_failures = np.where(np.isnan(own[:, 0]), np.nan, p)
     chi2, distance, failures = own[:, 0]
-    order, freedom = np.argsort(found[0]), n.size - 1.0
+    order = np.argsort(found[0])
+    freedom = n.size - 1.0
     ends = (0.5 - 0.5 * level) * total, (0.5 + 0.5 * level) * total
     first, last = found[0, order[np.searchsorted(weight[order].cumsum(), ends)]]
     # the nearest values beyond which there is at most the share of one tail
@@ -414,7 +427,8 @@ def variation(
 
 def _statistics(tp: IntArray, n: IntArray, ci: str, level: float) -> FloatArray:
     """Return Pearson's and Kolmogorov's statistics, and the failures, of tables (table, sample)."""
-    total, positive = int(n.sum()), int(tp[0].sum())
+    total = int(n.sum())
+    positive = int(tp[0].sum())
     failed = np.zeros(len(tp))
     for size in np.unique(n).tolist():
         count, place = np.unique(tp[:, n == size], return_inverse=True)
@@ -442,14 +456,15 @@ def _tables_of_samples(
     positive = int(tp.sum())
     if are_few(n, tp):
         shape = (np.minimum(n[:-1], positive) + 1).tolist()
-        first: IntArray = np.indices(shape).reshape(n.size - 1, -1)
+        first = np.indices(shape).reshape(n.size - 1, -1)
         last = positive - first.sum(axis=0)
         tables = np.vstack([first, last])[:, (last >= 0) & (last <= n[-1])].T
         log = -scipy.special.betaln(tables + 1.0, n - tables + 1.0).sum(axis=-1)
         yield tables, np.exp(log - log.max())
         return
     yield tp[np.newaxis], np.ones(1)
-    rng, at_once = np.random.default_rng(seed), max(_COUNTS_AT_ONCE // n.size, 1)
+    rng = np.random.default_rng(seed)
+    at_once = max(_COUNTS_AT_ONCE // n.size, 1)
     for start in range(0, n_resamples, at_once):
         size = min(at_once, n_resamples - start)
         drawn = rng.multivariate_hypergeometric(n, positive, size, method="marginals")
@@ -485,12 +500,12 @@ def held_back_t(t: FloatArray, lean: FloatArray, *, two_sided: bool) -> FloatArr
 
 
 def widened_by_skewness(
-    limits: tuple[FloatArray, FloatArray],
+    limits: Limits,
     estimate: FloatArray,
     error: FloatArray,
     lean: FloatArray,
     critical: FloatArray | float,
-) -> tuple[FloatArray, FloatArray]:
+) -> Limits:
     """Return limits widened to include means that Hall's statistic does not reject, or NaN."""
     low, high = limits
     with np.errstate(invalid="ignore"):  # infinite critical values

@@ -271,7 +271,7 @@ def _hits(run: MetricRun) -> FloatArray:
 
 def _precision(run: MetricRun) -> FloatArray:
     """Return precision at k; missing documents count as negatives."""
-    return np.asarray(_hits(run) / float(run.request.cutoff or 1))
+    return _hits(run) / float(run.request.cutoff or 1)
 
 
 def _recall(run: MetricRun) -> FloatArray:
@@ -281,12 +281,13 @@ def _recall(run: MetricRun) -> FloatArray:
 
 def _f1(run: MetricRun) -> FloatArray:
     """Return F1 at k, 2 tp / (k + positives)."""
-    return np.asarray(2.0 * _hits(run) / ((run.request.cutoff or 0) + run.positives))
+    return 2.0 * _hits(run) / ((run.request.cutoff or 0) + run.positives)
 
 
 def _r_precision(run: MetricRun) -> FloatArray:
     """Return precision at k = number of positives."""
-    total, cutoff = run.positives, run.positives[run.retrieved.query]
+    total = run.positives
+    cutoff = run.positives[run.retrieved.query]
     return ratio_or_nan(_mean_count(run.retrieved, run.hit, cutoff), total)
 
 
@@ -388,7 +389,8 @@ def _ideal_gain(run: MetricRun) -> FloatArray:
 
 def _dcg(run: MetricRun) -> FloatArray:
     """Return the sum of gains divided by log ranks; for nDCG, relative to an ideal ranking."""
-    retrieved, reach = run.retrieved, _reach(run)
+    retrieved = run.retrieved
+    reach = _reach(run)
     discount = rank_discounts(reach)[:reach]
     mean = _mean_weight(retrieved, 1.0 / discount)
     own = np.append(discount, np.inf)[np.minimum(retrieved.block_start, reach)]
@@ -402,7 +404,8 @@ def _dcg(run: MetricRun) -> FloatArray:
 
 def _first_hit_mean(run: MetricRun, weights: FloatArray) -> FloatArray:
     """Return the mean weight at the first positive's rank in each query; 0 after the last rank."""
-    block, weights = tie_blocks(run), np.append(weights, 0.0)
+    block = tie_blocks(run)
+    weights = np.append(weights, 0.0)
     block = TieBlocks(*map(itemgetter(block.before == 0), block))  # with the first positive
     result = np.empty(block.query.size)
     # positions that the first positive can take; blocks of similar width share a table
@@ -447,7 +450,8 @@ def _interpolated_precision(run: MetricRun) -> FloatArray:
 def _bpref(run: MetricRun) -> FloatArray:
     """Return bpref, based on judged negatives above the positives (Buckley, Voorhees)."""
     request, judged, retrieved = run
-    negative, total = (retrieved.grade >= 0.0) & ~run.hit, run.positives
+    negative = (retrieved.grade >= 0.0) & ~run.hit
+    total = run.positives
     most = np.minimum(judged.tally((judged.grade >= 0.0) & (judged.grade < request.least)), total)
     above = np.minimum(retrieved.running(negative), total[retrieved.query])
     # number of judged negatives above each positive, capped at the number of positives
@@ -462,7 +466,9 @@ def _expected_reciprocal_rank(run: MetricRun) -> FloatArray:
     stop = (np.exp2(np.maximum(retrieved.grade, 0.0)) - 1.0) / 2.0**request.top
     keep = (stop > 0.0) & run.within
     place = (retrieved.running(keep) - 1)[keep]
-    query, rank, stop = retrieved.query[keep], retrieved.rank[keep], stop[keep]
+    query = retrieved.query[keep]
+    rank = retrieved.rank[keep]
+    stop = stop[keep]
     # (query, position among kept documents): the probability of reaching a position is a product
     rows, row = np.unique(query, return_inverse=True)
     going = np.ones((rows.size, int(place.max(initial=0)) + 2))

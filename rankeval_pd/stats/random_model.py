@@ -85,7 +85,8 @@ def unique_rows(*columns: AnyArray) -> tuple[list[Any], IntArray]:
 
 def critical_counts(log_p: FloatArray, n: FloatArray, population: Population) -> FloatArray:
     """Return min{i: P(X >= i) <= p} for every level (rows) and list size (columns)."""
-    log_p, n = np.asarray(log_p, dtype=float)[:, np.newaxis], np.asarray(n, dtype=float)
+    log_p = np.asarray(log_p, dtype=float)[:, np.newaxis]
+    n = np.asarray(n, dtype=float)
     lowest, highest = population.support(n)
     if n.size == 0 or log_p.size == 0 or (lowest == highest).all():
         critical = np.broadcast_to(lowest + 1.0, (log_p.size, n.size))
@@ -98,7 +99,8 @@ def _critical_tails(
     log_p: float | FloatArray, n: FloatArray, population: Population
 ) -> tuple[FloatArray, ...]:
     """Return the critical count c, P(X >= c) / p and P(X = c - 1) / p."""
-    first, last = float(n.min()), float(n.max())
+    first = float(n.min())
+    last = float(n.max())
     # search if list sizes are few or far apart, or if tails in units of p would overflow
     if (
         population.each
@@ -118,14 +120,16 @@ def _critical_search(
     """Return the critical count c, P(X >= c) / p, P(X = c - 1) / p and P(X = c) / p."""
     n, log_p = np.broadcast_arrays(n, log_p)
     lowest, highest = population.support(n)
-    low, high = lowest.copy(), highest + 1.0
+    low = lowest.copy()
+    high = highest + 1.0
     # guess the count as the rounded normal quantile
     variance = n * population.prior * (1.0 - population.prior)
     if isinstance(population, Finite):
         variance = variance * (population.total - n) / np.maximum(population.total - 1.0, 1.0)
     z = -scipy.special.ndtri_exp(np.minimum(log_p, -1e-6))
     guess = np.round(n * population.prior + z * np.sqrt(variance) + 0.5)
-    at, step = np.clip(guess, low, highest), 1.0
+    at = np.clip(guess, low, highest)
+    step = 1.0
     for _ in range(MOST_PROBES):
         active = low < high
         if not active.any():
@@ -133,7 +137,8 @@ def _critical_search(
         middle = at[active]
         rare = population.at(active).tails(middle, n[active]).ge - log_p[active] <= _EQUAL
         below, above = low[active], high[active]
-        below, above = np.where(rare, below, middle + 1.0), np.where(rare, middle, above)
+        below = np.where(rare, below, middle + 1.0)
+        above = np.where(rare, middle, above)
         low[active], high[active] = below, above
         # first probe near the last count with growing steps, then bisect
         half = np.floor(0.5 * (below + above))
@@ -143,7 +148,8 @@ def _critical_search(
         step *= 4.0
     else:
         raise unended("a critical count", MOST_PROBES)
-    there, under = population.tails(high, n), population.tails(high - 1.0, n)
+    there = population.tails(high, n)
+    under = population.tails(high - 1.0, n)
     with np.errstate(over="ignore"):  # infinite for p below the smallest float
         in_p = [np.exp(x - log_p) for x in (there.ge, under.pmf, there.pmf)]
     return high, *in_p
@@ -163,7 +169,8 @@ def _critical_path(
         path[0, ..., step], path[1, ..., step], path[2, ..., step] = c, tail, below
         # from n to n + 1 by Eqs 12 to 15: P(X' >= c) = P(X >= c) + up(c - 1) P(X = c - 1), and
         # P(X' = c) = stay(c) P(X = c) + up(c - 1) P(X = c - 1)
-        up, stay = population.up(c, n), population.stay(c, n)
+        up = population.up(c, n)
+        stay = population.stay(c, n)
         gain = below * population.up(c - 1.0, n)
         rises = tail + gain > 1.0 + _EQUAL
         # the same counts at n + 1; P(X = c - 2) is replaced by its ratio to P(X = c - 1)
@@ -173,8 +180,10 @@ def _critical_path(
         tail = np.where(rises, np.maximum(tail - at, 0.0) + at * up, tail + gain)
         with silent_division():
             above = at_next * ((n + 1.0 - c) / (c + 1.0)) * (up / stay)
-        below, at = np.where(rises, at_next, below), np.where(rises, above, at_next)
-        c, n = c + rises, n + 1.0
+        below = np.where(rises, at_next, below)
+        at = np.where(rises, above, at_next)
+        c = c + rises
+        n = n + 1.0
     return tuple(path.reshape(3, *c.shape[:-1], -1)[..., :count])
 
 
@@ -198,7 +207,8 @@ def parametric_bound(p: float, n: FloatArray, prior: float | FloatArray) -> Floa
 def _root(p: float, n: FloatArray, prior: FloatArray) -> FloatArray:
     """Return x in (0, n) with I_z(x + 1, n - x) = p by a bracketed secant method."""
     target = math.log(p)
-    low, high = np.zeros_like(n), n.copy()
+    low = np.zeros_like(n)
+    high = n.copy()
     sd = np.sqrt(n * prior * (1.0 - prior))
     skew = (1.0 - 2.0 * prior) / 6.0
     z = -float(scipy.special.ndtri(p))
@@ -213,7 +223,8 @@ def _root(p: float, n: FloatArray, prior: FloatArray) -> FloatArray:
         if not active.size:
             break
         at_x = log_betainc(x + 1.0, n - x, prior) - target
-        low, high = np.where(at_x >= 0.0, x, low), np.where(at_x <= 0.0, x, high)
+        low = np.where(at_x >= 0.0, x, low)
+        high = np.where(at_x <= 0.0, x, high)
         with silent_division():
             secant = x - at_x * (x - other) / (at_x - at_other)
         # bisect if the secant leaves the bracket or if a tail has underflowed
@@ -226,7 +237,11 @@ def _root(p: float, n: FloatArray, prior: FloatArray) -> FloatArray:
         settled |= (at_x == 0.0) | (high - low <= 4e-16 * high)
         result[active[settled]] = new[settled]
         keep = ~settled
-        active, n, sd, low, high = active[keep], n[keep], sd[keep], low[keep], high[keep]
+        active = active[keep]
+        n = n[keep]
+        sd = sd[keep]
+        low = low[keep]
+        high = high[keep]
         prior = prior[keep]
         other, at_other, x = x[keep], at_x[keep], new[keep]
     else:
@@ -279,13 +294,16 @@ def _first_crossings(path: IntArray, k: IntArray, population: Population) -> Flo
     # for a finite population, all priors give the same result: use one with an exact 1 - prior
     if isinstance(population, Finite):
         prior = round(prior * 2.0**53) / 2.0**53
-    steps, rows = np.diff(k, prepend=0), path.shape[1]
-    laws, kept = _laws_of_steps(path, k, prior, population), _lowest_kept(k, population)
-    lowest, highest = path.min(axis=1), path.max(axis=1)
+    steps = np.diff(k, prepend=0)
+    rows = path.shape[1]
+    laws = _laws_of_steps(path, k, prior, population)
+    kept = _lowest_kept(k, population)
+    lowest = path.min(axis=1)
+    highest = path.max(axis=1)
     result = np.zeros(rows)
     law, base = np.full((rows, 1), _START), 0  # mass of each count from base: (row, count)
-    removed: list[FloatArray] = []
-    counts: list[IntArray] = []
+    removed = []
+    counts = []
     start = cells = 0
     for place, (step, least, low, high) in enumerate(
         zip(*(x.tolist() for x in (steps, kept, lowest, highest)), strict=True)
@@ -307,9 +325,13 @@ def _first_crossings(path: IntArray, k: IntArray, population: Population) -> Flo
             sizes = np.repeat(k[start : place + 1], [x.size for x in counts])
             weight = _completion_factor(np.concatenate(counts), sizes, prior, population)
             result += np.concatenate(removed, axis=1) @ weight
-            removed, counts, start, cells = [], [], place + 1, 0
+            removed = []
+            counts = []
+            start = place + 1
+            cells = 0
         first = min(max(least - base, 0), law.shape[1] - 1)
-        law, base = law[:, first : max(high - base, first + 1)], base + first
+        law = law[:, first : max(high - base, first + 1)]
+        base = base + first
     return result / _START
 
 
@@ -356,7 +378,7 @@ def _completion_factor(
         return np.ones(count.size)
     total, positive = population.total, population.positive
     possible = (count <= positive) & (k - count <= total - positive) & (count <= k)
-    needed: FloatArray = np.where(possible, positive - count, 0.0)
+    needed = np.where(possible, positive - count, 0.0)
     whole = log_pmf(np.array(positive), np.array(total), np.array(prior))
     of_rest = log_pmf(needed, np.asarray(total - k, dtype=float), np.array(prior))
     return np.where(possible, np.exp(of_rest - whole), 0.0)
@@ -395,7 +417,8 @@ def simultaneous_p_values(
                 break  # p increases, so the remaining simultaneous p-values are 1 as well
         return np.maximum(result, np.exp(log_p))
     tiny = int(np.searchsorted(log_p[order], np.log(_TINY / n.size), "right"))
-    few, rest = order[:tiny], order[tiny:]
+    few = order[:tiny]
+    rest = order[tiny:]
     result[few] = n.size * np.exp(log_p[few])
     if rest.size:
         # compute the increasing function at some points, and round up elsewhere
@@ -473,7 +496,8 @@ def envelope(
     """
     if n.size == 0:
         return Envelope(n.copy(), math.nan)
-    unsorted, n = n, np.sort(n)
+    unsorted = n
+    n = np.sort(n)
     best = _largest_level(alpha, partial(_trial, alpha, n, population, step), n, population)
     largest = population.tails(best.counts, n).ge.max()
     return Envelope(best.counts[np.searchsorted(n, unsorted)], math.exp(largest))
@@ -542,7 +566,8 @@ def _steps_between(
     above = np.arange(at.size) - np.repeat(np.cumsum(times) - times, times)
     tails = population.tails(high.counts[at] + above, n[at]).ge
     order = np.argsort(tails)
-    tails, known = tails[order], np.cumsum(_step_heights(n, population)[at[order]])
+    tails = tails[order]
+    known = np.cumsum(_step_heights(n, population)[at[order]])
     last = np.diff(tails, append=np.inf) > _EQUAL  # equal tails are one step
     kept = last & (tails - low.log_t > _EQUAL)
     return tails[kept], known[kept]

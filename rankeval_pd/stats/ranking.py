@@ -44,7 +44,7 @@ def _absent_last(positions: IntArray, present: BoolArray) -> IntArray:
     A stable sort by one bit per candidate keeps the order of all others in O(N).
     """
     absent = np.take_along_axis(np.broadcast_to(~present, positions.shape), positions, axis=-1)
-    last = np.argsort(absent, axis=-1, kind="stable")
+    last = np.argsort(absent, kind="stable")
     return np.take_along_axis(positions, last, axis=-1)
 
 
@@ -71,8 +71,7 @@ class TieBlock(NamedTuple):
         inside = n - self.above
         share = self.tp / np.maximum(self.size, 1)
         left = (self.size - inside) / np.maximum(self.size - 1, 1)
-        sd: FloatArray = np.sqrt(np.maximum(inside * share * (1.0 - share) * left, 0.0))
-        return sd
+        return np.sqrt(np.maximum(inside * share * (1.0 - share) * left, 0.0))
 
 
 class Whole(NamedTuple):
@@ -151,7 +150,9 @@ class Ranking:
 
     def row(self, row: tuple[int, ...]) -> Ranking:
         """Return the ranking of one measure in one batch without sorting; requires all ranks."""
-        score, gold, present = self.score[row], self.gold[row], self.present[row]
+        score = self.score[row]
+        gold = self.gold[row]
+        present = self.present[row]
         return replace(self, score=score, gold=gold, present=present, positions=self.order[row])
 
     def among(self, present: BoolArray) -> Ranking:
@@ -167,12 +168,12 @@ class Ranking:
         """(..., rank): the positions of the candidates; NaN after -inf, then absent ones."""
         if self.positions is not None:
             return self.positions
-        positions = np.argsort(-self.score, axis=-1)
+        positions = np.argsort(-self.score)
         # the default sort is faster than the stable one: restore the tie-key order of equal scores
         ranked = np.take_along_axis(self.score, positions, axis=-1)
         if equal_scores(ranked[..., 1:], ranked[..., :-1]).any():
             block = block_edges(ranked)[0] * ranked.shape[-1]
-            positions = np.sort(block + positions, axis=-1) - block
+            positions = np.sort(block + positions) - block
         if self.present.all():
             return positions
         return _absent_last(positions, self.present)
@@ -240,7 +241,8 @@ class Ranking:
         ("shared"), true positives first or last ("best", "worst"), or the mean ("expected"); with
         "error", a list that splits a block raises an error.
         """
-        asked, width = self.every if n is None else n, self.score.shape[-1]
+        asked = self.every if n is None else n
+        width = self.score.shape[-1]
         index = np.minimum(asked, width)
         if not index.size or not width:
             none = np.zeros((*self.score.shape[:-1], asked.size), dtype=int)
@@ -254,9 +256,12 @@ class Ranking:
         at: Any = index - 1
         up_to: Any = index
         if n is None and asked.size <= width:  # no copy in this case
-            at, up_to = slice(0, asked.size), slice(1, asked.size + 1)
-        start, end = self.blocks[0][..., at], np.minimum(self.blocks[1][..., at], here)
-        tp_start, tp_end = self.tp[..., at], self.tp[..., up_to]
+            at = slice(0, asked.size)
+            up_to = slice(1, asked.size + 1)
+        start = self.blocks[0][..., at]
+        end = np.minimum(self.blocks[1][..., at], here)
+        tp_start = self.tp[..., at]
+        tp_end = self.tp[..., up_to]
         if not ((end - start == 1) | (index > here)).all():  # ties
             tp_start = np.take_along_axis(self.tp, np.minimum(start, width), axis=-1)
             tp_end = np.take_along_axis(self.tp, np.minimum(end, width), axis=-1)
@@ -276,7 +281,8 @@ class Ranking:
             counted = tp_start + np.minimum(inside, block.tp)
         elif ties == "worst":
             counted = tp_start + np.clip(inside - (block.size - block.tp), 0, block.tp)
-        tied, exists = np.maximum(end - asked, 0), asked <= total
+        tied = np.maximum(end - asked, 0)
+        exists = asked <= total
         result = NBest(counted, self.scores_by_rank[..., at], tied, exists, block)
         if ties == "error":
             _refuse_cuts(result, asked)
@@ -296,9 +302,9 @@ class Ranking:
             return np.zeros((*self.score.shape[:-1], n.size), dtype=bool)
         rank = np.minimum(np.concatenate([n, n + 1]), width)
         edges = np.take_along_axis(self.score, self.order[..., rank - 1], axis=-1)
-        last, after = edges[..., : n.size], edges[..., n.size :]
-        cut: BoolArray = equal_scores(last, after) & (n < self.size.total[..., np.newaxis])
-        return cut
+        last = edges[..., : n.size]
+        after = edges[..., n.size :]
+        return equal_scores(last, after) & (n < self.size.total[..., np.newaxis])
 
     def accepted(self, threshold: FloatArray) -> Accepted:
         """Count candidates and true positives with scores at or above thresholds, on the last axis.
@@ -314,7 +320,7 @@ class Ranking:
             reached = np.searchsorted(rising, self.score[row][usable[row]], side="right")
             for column, kind in enumerate((reached, reached[self.gold[row][usable[row]]])):
                 exactly = np.bincount(kind, minlength=rising.size + 1)  # by thresholds reached
-                counts[(column, *row)] = np.cumsum(exactly[::-1])[::-1][1:][back]
+                counts[column, *row] = np.cumsum(exactly[::-1])[::-1][1:][back]
         return Accepted(counts[0], counts[1])
 
 
@@ -363,7 +369,8 @@ class Blocks(NamedTuple):
         """Return the blocks for rankings that include all candidates."""
         total = ranking.here[..., np.newaxis]
         start, end = ranking.blocks
-        start, end = np.minimum(start, total), np.minimum(end, total)
+        start = np.minimum(start, total)
+        end = np.minimum(end, total)
         true = np.take_along_axis(ranking.gold, ranking.order, axis=-1)
         tp = sums_before(true)
         here = np.arange(1, true.shape[-1] + 1) <= total
@@ -377,7 +384,7 @@ class Blocks(NamedTuple):
     def around(self, counts: AnyArray) -> AnyArray:
         """Return twice the number above the middle of each rank's block: (..., rank)."""
         above, through = self.at_edges(counts)
-        return np.asarray(above + through)
+        return above + through
 
 
 class Accepted(NamedTuple):
@@ -404,7 +411,8 @@ class Regions(NamedTuple):
 def nbest_regions(rank_a: IntArray, rank_b: IntArray, gold: BoolArray, n: IntArray) -> Regions:
     """Count the overlap of two n-best lists for all n in O(N), from the larger of both ranks."""
     rank_a, rank_b, gold = np.broadcast_arrays(rank_a, rank_b, gold)
-    shape, width = rank_a.shape[:-1], rank_a.shape[-1]
+    shape = rank_a.shape[:-1]
+    width = rank_a.shape[-1]
     both = np.maximum(rank_a, rank_b)
     index = np.minimum(n, width)
     counts = np.empty((4, *shape, n.size), dtype=np.int64)
@@ -413,7 +421,7 @@ def nbest_regions(rank_a: IntArray, rank_b: IntArray, gold: BoolArray, n: IntArr
         ranks = later, later[true], rank_a[row][true], rank_b[row][true]
         for column, rank in enumerate(ranks):
             cumulated = np.cumsum(np.bincount(rank, minlength=width + 1))
-            counts[(column, *row)] = cumulated[index]
+            counts[column, *row] = cumulated[index]
     overlap, tp_overlap, tp_a, tp_b = counts
     return Regions(overlap, tp_overlap, tp_a, tp_b)
 
@@ -439,7 +447,7 @@ def accepted_regions(
 ) -> AcceptedRegions:
     """Count two acceptance sets and the overlap in O(N) per pair of thresholds."""
     score_a, score_b, gold, present = np.broadcast_arrays(score_a, score_b, gold, present)
-    columns: list[list[IntArray]] = []
+    columns = []
     scores = (score_a, threshold_a), (score_b, threshold_b)
     for cut in range(threshold_a.shape[-1]):
         a, b = ((score >= least[..., cut, np.newaxis]) & present for score, least in scores)
@@ -480,7 +488,8 @@ def same_order(score: FloatArray) -> IntArray:
 
 def _steps(ordered: FloatArray) -> BoolArray:
     """Return whether the next score is different; NaN comes last."""
-    low, high = ordered[:-1], ordered[1:]
+    low = ordered[:-1]
+    high = ordered[1:]
     with np.errstate(invalid="ignore", over="ignore"):
         close = np.abs(high - low) <= _ROUNDING * np.abs(high)
     return np.asarray(~((low == high) | close | np.isnan(low)))
@@ -563,7 +572,8 @@ class Walk(NamedTuple):
     def of(cls, slots: Slots, gold: BoolArray, keys: Keys, sizes: IntArray, half: int) -> Walk:
         """Return the walk for lists of these sizes."""
         reach = min(2 * (int(sizes[-1]) + half), slots.candidate.size)
-        candidate, place = slots.candidate[:reach], np.arange(reach)
+        candidate = slots.candidate[:reach]
+        place = np.arange(reach)
         mate = slots.a[candidate] + slots.b[candidate] - place
         later = np.flatnonzero(mate < place)
         kind: Any = np.int32
@@ -618,7 +628,7 @@ class Walk(NamedTuple):
             for kinds in (both, sides)
         )
         counted = np.array([false + true, true, first_true, second_true], dtype=np.int64)
-        return np.asarray(np.cumsum(counted, axis=1))
+        return np.cumsum(counted, axis=1)
 
 
 # ------- A candidate's random numbers depend only on the seed, the resample and the candidate's key
@@ -693,7 +703,7 @@ def other_order(keys: Keys, seed: int, number: int) -> Keys:
 
 def by_position(size: int) -> Keys:
     """Return keys based on positions for candidates without keys."""
-    place: IntArray = np.arange(size)
+    place = np.arange(size)
     return mix(place.astype(np.uint64))
 
 
@@ -774,7 +784,8 @@ def difference_spread(
     """
     total, positive = (x[..., np.newaxis] for x in size)
     listed = np.minimum(np.broadcast_to(n, only.shape), np.maximum(total, 1))
-    tp_a, tp_b = up_to_ranks(rank_a, gold), up_to_ranks(rank_b, gold)
+    tp_a = up_to_ranks(rank_a, gold)
+    tp_b = up_to_ranks(rank_b, gold)
     edge_a, edge_b = (edge_precision(tp, listed, total, positive) for tp in (tp_a, tp_b))
     share_a = np.take_along_axis(tp_a, listed, axis=-1) / listed
     share_b = np.take_along_axis(tp_b, listed, axis=-1) / listed

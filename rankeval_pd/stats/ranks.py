@@ -25,7 +25,6 @@ from rankeval_pd.stats.bootstrap import MOST_POINTS, SignedSum
 from rankeval_pd.stats.clusters import query_share_limits
 from rankeval_pd.stats.families import level_of_each
 from rankeval_pd.stats.gains import (
-    Limits,
     Tested,
     as_p_says,
     no_tests,
@@ -35,6 +34,7 @@ from rankeval_pd.stats.gains import (
 from rankeval_pd.stats.item_gains import Draws
 from rankeval_pd.stats.items import AnyItems, Items, PairOptions, Step, leans, quiet, scores_of
 from rankeval_pd.stats.proportions import (
+    Limits,
     clopper_pearson,
     p_of_t,
     t_of,
@@ -112,7 +112,7 @@ def of_influences(
     columns = {name: np.full(shape, np.nan) for name in columns_of_tests([*families])}
     gold, present = (np.broadcast_to(x, influence.shape) for x in (gold, present))
     for row in np.ndindex(batch):
-        shared: FloatArray | None = None
+        shared = None
         sizes: list[int] = []
         if cluster is None:
             of_classes, sizes = _covariances(influence[row], gold[row], present[row])
@@ -127,11 +127,14 @@ def of_influences(
             classes = np.asarray(gold[row].any(axis=0)), np.asarray(present[row].all(axis=0)), group
             moves, gaps = None, None
             if drift is not None:
-                moves, gaps = drift[row], drift[row][left] - drift[row][right]
+                moves = drift[row]
+                gaps = drift[row][left] - drift[row][right]
             each = areas.cluster_spread(influence[row], *classes, moves).variance
             apart = influence[row][left] - influence[row][right]
             between = areas.cluster_spread(apart, *classes, gaps)
-            covariance, parts, shared = np.diag(each), [between.variance], between.freedom
+            covariance = np.diag(each)
+            parts = [between.variance]
+            shared = between.freedom
             together = 0.5 * (each[left] + each[right] - between.variance)
             covariance[left, right], covariance[right, left] = together, together
             least = float(np.nan_to_num(shared, nan=1.0).min(initial=np.inf))
@@ -174,7 +177,8 @@ def _covariances(
     influence: FloatArray, gold: BoolArray, present: BoolArray
 ) -> tuple[list[FloatArray], list[int]]:
     """Return covariances of mean influences over positives and negatives, and class sizes."""
-    ranked, label = present.all(axis=0), gold.any(axis=0)
+    ranked = present.all(axis=0)
+    label = gold.any(axis=0)
     shape = (influence.shape[0], influence.shape[0])
     groups = ranked & label, ranked & ~label
     sizes = [int(group.sum()) for group in groups]
@@ -201,7 +205,9 @@ def _joint_tests(
 
     The draws come from Student's joint distribution of all areas. P-values near alpha get more.
     """
-    rng, drawn, draws = np.random.default_rng(seed), np.empty(0), n_resamples
+    rng = np.random.default_rng(seed)
+    drawn = np.empty(0)
+    draws = n_resamples
     roots, vectors = np.linalg.eigh(covariance)
     scale = np.sqrt(np.maximum(roots, 0.0))
     while True:
@@ -255,7 +261,8 @@ def _score_limits(draws: Draws, test: str, level: float) -> tuple[str, Limits]:
     """Return the kind of the interval, and each system's interval; larger scores are better."""
     items = draws.items
     if test == "t":
-        error, options = draws.student_factor * _errors(draws), replace(draws.options, level=level)
+        error = draws.student_factor * _errors(draws)
+        options = replace(draws.options, level=level)
         return "t", student_limits(draws.theta, error, items.n_items - 1.0, options)
     if items.seeds is not None and draws.parametric is not None:
         return "student", draws.parametric.score_limits(level)
@@ -265,10 +272,12 @@ def _score_limits(draws: Draws, test: str, level: float) -> tuple[str, Limits]:
         interval = "clopper-pearson"
         found = clopper_pearson(right, np.full(right.shape, items.n_items), level)
     elif draws.parametric is not None:
-        interval, found = "korn-graubard", draws.parametric.score_limits(level)
+        interval = "korn-graubard"
+        found = draws.parametric.score_limits(level)
     elif np.isfinite(items.most) and alone and items.n_items <= _FEW and items.linear == "mean":
         values = items.statistics[..., 0] / items.statistics[..., 1]
-        interval, found = "gaffke", gaffke(values, items.most, level)
+        interval = "gaffke"
+        found = gaffke(values, items.most, level)
     else:
         return _hall_limits(draws, level)
     low, high = np.sort(items.sign * np.array(found), axis=0)
@@ -280,11 +289,13 @@ def _hall_limits(draws: Draws, level: float) -> tuple[str, Limits]:
 
     Groups of unequal size count as the number of equal groups with the same variance.
     """
-    items, n = draws.items, float(draws.items.n_drawn)
+    items = draws.items
+    n = float(draws.items.n_drawn)
     if items.n_groups:
         weights = draws.parts.weights
         n = max(float(weights.sum() ** 2 / (weights @ weights)), 2.0)
-    error, freedom = _errors(draws) * np.sqrt(n / (n - 1.0)), items.n_drawn - 1.0
+    error = _errors(draws) * np.sqrt(n / (n - 1.0))
+    freedom = items.n_drawn - 1.0
     # far out in the tails, few degrees of freedom would be too few
     own = max(draws.options.level, 0.5)
     critical = t_of(freedom, level) * t_of(n - 1.0, own) / t_of(freedom, own)
@@ -294,7 +305,8 @@ def _hall_limits(draws: Draws, level: float) -> tuple[str, Limits]:
     low, high = (np.where(error > 0.0, limit, np.nan) for limit in found)
     if not np.isfinite(items.most):
         return "hall", (low, high)
-    share, count = items.sign * draws.theta / items.most, np.full(error.shape, n)
+    share = items.sign * draws.theta / items.most
+    count = np.full(error.shape, n)
     limits = items.most * np.array(query_share_limits(share, error / items.most, count, level))
     least, most = np.sort(items.sign * limits, axis=0)
     return "hall, korn-graubard", (np.fmin(low, least), np.fmax(high, most))
@@ -308,7 +320,8 @@ def gaffke(values: FloatArray, most: float, level: float) -> Limits:
     """
     both = np.vstack([values, most - values])
     knots = np.pad(both.T, ((1, 0), (0, 0)))
-    low, high = knots[0], knots.max(axis=0)
+    low = knots[0]
+    high = knots.max(axis=0)
     for _ in range(_ROUNDS):
         points = np.linspace(low, high, _POINTS)
         below = _positive_share(points - knots[:, np.newaxis]) < (1.0 - level) / 2.0
@@ -326,15 +339,18 @@ def _positive_share(values: FloatArray) -> FloatArray:
     first i positive and j negative terms are computed together for all i + j.
     """
     count = len(values)
-    up, down = np.maximum(values, 0.0), np.maximum(-values, 0.0)[::-1]
+    up = np.maximum(values, 0.0)
+    down = np.maximum(-values, 0.0)[::-1]
     share = np.ones((count + 1, *values.shape[1:]))
     share[0] = 0.0
     for total in range(2, 2 * count + 1):
-        first, last = max(1, total - count), min(total - 1, count)
+        first = max(1, total - count)
+        last = min(total - 1, count)
         own = up[first - 1 : last]
         chance = own + down[count - total + first : count - total + last + 1]
         chance = own / np.where(chance > 0.0, chance, 1.0)
-        before, here = share[first - 1 : last], share[first : last + 1]
+        before = share[first - 1 : last]
+        here = share[first : last + 1]
         here[:] = before + chance * (here - before)
     return np.asarray(share[count])
 
@@ -402,7 +418,8 @@ def guaranteed_precision(sets: Sets, wanted: float, level: float) -> Promise:
     reach = sets.n
     if sets.groups is not None:
         reach = sets.groups
-    alpha, most = 1.0 - level, int(reach[-1])
+    alpha = 1.0 - level
+    most = int(reach[-1])
     sequences = 1
     while True:  # the smallest size that could pass depends on the number of sequences
         least = math.ceil(math.log(alpha / sequences) / math.log(wanted))
@@ -593,7 +610,8 @@ def _count_means(ordered: FloatArray, most: float) -> int:
 
 def _next_to_0(ordered: FloatArray, room: float) -> tuple[float, float]:
     """Return the largest mean below 0 and the smallest mean above 0; 0 if none."""
-    below, above = _count_means(ordered, -2.0 * room), _count_means(ordered, room) + 1
+    below = _count_means(ordered, -2.0 * room)
+    above = _count_means(ordered, room) + 1
     last = ordered.size * (ordered.size + 1) // 2
     low = high = 0.0
     if below:
@@ -605,9 +623,12 @@ def _next_to_0(ordered: FloatArray, room: float) -> tuple[float, float]:
 
 def walsh_average(ordered: FloatArray, which: int) -> float:
     """Return the Walsh average at this position by counting means, in the time of 20 sorts."""
-    n, place = ordered.size, np.arange(ordered.size)
-    low, high = float(ordered[0]), float(ordered[-1])
-    below, reached = _count_means(ordered, low), n * (n + 1) // 2
+    n = ordered.size
+    place = np.arange(ordered.size)
+    low = float(ordered[0])
+    high = float(ordered[-1])
+    below = _count_means(ordered, low)
+    reached = n * (n + 1) // 2
     if below >= which:
         return low
     halve, least = False, _EQUAL**2 * max(abs(low), abs(high))  # near 0, no distance is relative
@@ -618,7 +639,8 @@ def walsh_average(ordered: FloatArray, which: int) -> float:
         part = 0.5
         if not halve:
             part = min(max((which - below) / (reached - below), 0.01), 0.99)
-        middle, halve = low + part * (high - low), not halve
+        middle = low + part * (high - low)
+        halve = not halve
         count = _count_means(ordered, middle)
         if count >= which:
             high, reached = middle, count
@@ -626,7 +648,8 @@ def walsh_average(ordered: FloatArray, which: int) -> float:
             low, below = middle, count
     else:
         raise unended("a Walsh average", _MOST_PARTS)
-    start, stop = _partners(ordered, low), _partners(ordered, high)
+    start = _partners(ordered, low)
+    stop = _partners(ordered, high)
     if reached - below > 4 * n:  # many equal means
         there = start < stop
         return float(((ordered[there] + ordered[start[there]]) / 2.0).min())
@@ -644,7 +667,8 @@ def t_tests(items: AnyItems, pairs: IntArray, options: PairOptions, _: Step = qu
     """Return paired t tests for all pairs, with limits that agree with the tests."""
     items = _items_in_memory(items, options, "t")
     theta, pairs, swapped = oriented(items, pairs, options)
-    gain, freedom = theta[pairs[:, 0]] - theta[pairs[:, 1]], items.n_items - 1.0
+    gain = theta[pairs[:, 0]] - theta[pairs[:, 1]]
+    freedom = items.n_items - 1.0
     rows = no_tests(len(pairs))
     rows.error[:] = error = _errors_of_t_tests(items, pairs)
     varies = error > 0.0
@@ -658,7 +682,8 @@ def t_tests(items: AnyItems, pairs: IntArray, options: PairOptions, _: Step = qu
 
 def _errors_of_t_tests(items: Items, pairs: IntArray) -> FloatArray:
     """Return the standard error of each pair's gain; rounding errors are treated as 0."""
-    values, spread = items.statistics[..., 0], np.full(len(pairs), np.nan)
+    values = items.statistics[..., 0]
+    spread = np.full(len(pairs), np.nan)
     if items.n_items > 1:
         spread = np.array([(values[a] - values[b]).std(ddof=1) for a, b in pairs])
     flat = spread <= 1e-14 * np.abs(values[pairs[:, 0]]).max(axis=1, initial=0.0)

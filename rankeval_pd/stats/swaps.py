@@ -125,7 +125,8 @@ class Swaps:
         """
         slots, gold = self.slots, self.gold
         # (candidate): the bit moves the slot before a window to or from the first ranking, ±1
-        early, late = np.minimum(slots.a, slots.b), np.maximum(slots.a, slots.b)
+        early = np.minimum(slots.a, slots.b)
+        late = np.maximum(slots.a, slots.b)
         signs = np.where(slots.a < slots.b, -1, 1).astype(np.int32)  # in the first unless swapped
         sums = np.empty((2 * len(windows), stop - start), dtype=np.int64)
         rows, columns = [], []
@@ -136,7 +137,8 @@ class Swaps:
                 columns.append(result)
                 sums[row] = (signs[result] < 0).sum()
             sums[2 * number : 2 * number + 2] += np.array([[window.both], [window.both_true]])
-        at, column = np.concatenate(rows), np.concatenate(columns)
+        at = np.concatenate(rows)
+        column = np.concatenate(columns)
         needed = np.unique(column)
         # sparse (window and kind, candidate) times (candidate, draw), some candidates at a time
         matrix = scipy.sparse.csc_array(
@@ -263,7 +265,7 @@ def monte_carlo_error(
     known = ~np.isnan(p_single)
     hits = np.where(known, np.round(p_single * (drawn + 1.0)) - 1.0, 0.0)
     low, high = clopper_pearson(hits, np.where(known, drawn, 1.0), 0.95)
-    undecided: BoolArray = known & (factor * low < alpha) & (alpha < factor * high)
+    undecided = known & (factor * low < alpha) & (alpha < factor * high)
     return error, undecided
 
 
@@ -297,13 +299,15 @@ def swap_tests(
         statistics += [*ends]
     looked = sided(np.stack(statistics), alternative)
     limit = looked - _EQUAL * np.maximum(np.abs(looked), 1.0)
-    hits, largest = np.zeros(looked.shape, dtype=np.int64), []
+    hits = np.zeros(looked.shape, dtype=np.int64)
+    largest = []
     swaps = Swaps(rank_a, rank_b, gold, keys, n_resamples=n_resamples, **drawing)
     for counts in swaps.counts(n):
         values = sided(region_statistic(counts, n), alternative)
         hits += [(values >= least).sum(axis=0) for least in limit]
         largest.append(values.max(axis=-1))
-    alone, together = (1 + hits) / (n_resamples + 1), exceedance(looked, np.concatenate(largest))
+    alone = (1 + hits) / (n_resamples + 1)
+    together = exceedance(looked, np.concatenate(largest))
     return SwapTests(alone[0], together[0], n_resamples, (alone[1:], together[1:]))
 
 

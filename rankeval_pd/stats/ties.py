@@ -28,7 +28,8 @@ _NONE = 1e-9  # smaller numbers of candidates are rounding errors
 
 def ranking_alone(side: Ranking, at: tuple[Any, ...], present: BoolArray) -> Ranking:
     """Return one ranking of a batch, restricted to the candidates in a mask."""
-    order, compact = side.order[at], np.cumsum(present) - 1
+    order = side.order[at]
+    compact = np.cumsum(present) - 1
     return Ranking.of(
         side.score[at][present],
         side.gold[at][present],
@@ -59,7 +60,8 @@ class Ends(NamedTuple):
 
     def statistics(self) -> FloatArray:
         """Return the swap statistic (limit, n) at both limits."""
-        none, at_ends = np.zeros_like(self.only), []
+        none = np.zeros_like(self.only)
+        at_ends = []
         for tp_a, only, tp_b, _ in self.tables:
             at_ends.append(swaps.region_statistic(Regions(none, none, tp_a, tp_b), only))
         return np.stack(at_ends)
@@ -92,7 +94,7 @@ class TiedLists:
         each = np.bincount(
             2 * level[near] + self.gold[near], minlength=2 * self.n.max(initial=0) + 2
         )
-        return np.asarray(np.cumsum(each.reshape(-1, 2), axis=0)[self.n].T)
+        return np.cumsum(each.reshape(-1, 2), axis=0)[self.n].T
 
     @cached_property
     def counts(self) -> IntArray:
@@ -101,7 +103,7 @@ class TiedLists:
         a, b = ([np.zeros_like(of[0]), *of] for of in self.levels)
         for x, y in itertools.product(range(3), range(3)):
             found[x, y] = self._reached(a[x], b[y])
-        counts: IntArray = found[:3, :3] - found[1:, :3] - found[:3, 1:] + found[1:, 1:]
+        counts = found[:3, :3] - found[1:, :3] - found[:3, 1:] + found[1:, 1:]
         counts[0, 0] = 0  # in neither list
         return counts
 
@@ -155,7 +157,8 @@ class TiedLists:
 
         The larger of the score test's, for small counts, and a normal one's, for random thresholds.
         """
-        some, size = self.only > _NONE, np.maximum(self.only, _NONE)
+        some = self.only > _NONE
+        size = np.maximum(self.only, _NONE)
         tp_a, tp_b = (np.clip(tp / size, 0.0, 1.0) for tp in self.tp_only)
         a, b = (np.where(some, x, 1.0) for x in self.effective())
         score = score_test(tp_a * a, a, tp_b * b, b, alternative)
@@ -197,7 +200,7 @@ class TiedLists:
     def spread_of_orders(self) -> FloatArray:
         """Return the standard deviation of the true-positive difference over tie orders."""
         a, b = (x.block.tp_sd(self.n) for x in self.lists)
-        return np.asarray(self._share * np.hypot(a, b))
+        return self._share * np.hypot(a, b)
 
     @cached_property
     def _blocks(self) -> tuple[FloatArray, FloatArray]:
@@ -209,7 +212,7 @@ class TiedLists:
         # the top ranks contain every listed candidate, and thus a known fraction of both blocks
         listed = np.minimum(*(x.ranks for x in self.pair)) if self.cut_off else some_a
         seen = self._reached(some_a, some_b, listed) - of_a - of_b + whole
-        both: Any = seen / (np.maximum(f, g) if self.cut_off else 1.0)
+        both = seen / (np.maximum(f, g) if self.cut_off else 1.0)
         shared = whole + (of_a - whole) * g + (of_b - whole) * f + both * np.minimum(f, g)
         return shared, both
 
@@ -244,7 +247,8 @@ class TiedLists:
 
     def uncut(self) -> tuple[IntArray, IntArray]:
         """Return the nearest smaller and larger n that split no block in either list; 0 if none."""
-        rank, whole = np.arange(1, self.gold.size + 1), self.pair[0].whole
+        rank = np.arange(1, self.gold.size + 1)
+        whole = self.pair[0].whole
         end = (self.pair[0].blocks[1] == rank) & (self.pair[1].blocks[1] == rank)
         if self.cut_off and whole is not None:
             end &= rank < whole.reach
@@ -259,7 +263,8 @@ def order_ends(gap: Any, variance: Any, summed: Any, total: Any) -> list[Any]:
 
     For a normal sum, a group deviates from its mean ``gap`` in proportion to its variance.
     """
-    reach, share = _Z * np.sqrt(total), variance / (total + (total == 0.0))
+    reach = _Z * np.sqrt(total)
+    share = variance / (total + (total == 0.0))
     return [gap + share * (np.rint(summed + x) - summed) for x in (-reach, reach)]
 
 
@@ -268,8 +273,10 @@ def _points(lists: NBest, n: IntArray) -> tuple[FloatArray, FloatArray]:
     size, tp, taken = distributions.broadcast_floats(
         lists.block.size, lists.block.tp, n - lists.block.above
     )
-    mean, sd = taken * tp / size, lists.block.tp_sd(n)
-    low, high = np.rint(mean - _Z * sd), np.rint(mean + _Z * sd)
+    mean = taken * tp / size
+    sd = lists.block.tp_sd(n)
+    low = np.rint(mean - _Z * sd)
+    high = np.rint(mean + _Z * sd)
     few = (sd > 0.0) & (sd < _FEW)
     if few.any():
         size, tp, taken, mean, sd = (x[few] for x in (size, tp, taken, mean, sd))
@@ -286,6 +293,6 @@ def _upper_point(
 
     def enough(count: FloatArray, these: IntArray) -> BoolArray:
         above = distributions.tails(count, size[these], tp[these], taken[these]).gt
-        return np.asarray(np.exp(above) <= TAIL)
+        return np.exp(above) <= TAIL
 
     return distributions.first_near(enough, *distributions.support(size, tp, taken), guess)

@@ -55,7 +55,8 @@ def fisher_test(
     # one tail, or twice one tail if the distribution is symmetric, or two tails by bisection
     if alternative != "two-sided":
         one = distributions.tails(tp_a, total, positive, n_a)
-        p_value, p_mid = np.exp(one.ge), np.exp(one.mid)
+        p_value = np.exp(one.ge)
+        p_mid = np.exp(one.mid)
     elif np.array_equal(n_a, n_b):
         larger = np.maximum(tp_a, tp_b)
         upper = distributions.tails(larger, total, positive, n_a)
@@ -86,7 +87,7 @@ def _tail_mass(
 
     def unlikely(inside: FloatArray) -> BoolArray:
         log_p = distributions.log_pmf_of_hypergeometric(inside, np.maximum(total, 1.0), positive, n)
-        return np.asarray(log_p <= limit)
+        return log_p <= limit
 
     right, left = _first_beside(unlikely, total, positive, n, apart=1.0)
     upper = np.exp(distributions.tails(right, total, positive, n).ge)
@@ -131,10 +132,12 @@ def stratified_exact_test(x: IntArray, y: IntArray, m: IntArray, alternative: st
     # strata with the same m and x + y have the same distribution, which is computed once
     tables, times = np.unique(np.stack([m, both]), axis=1, return_counts=True)
     size, positive = tables.astype(float)
-    observed, total = float(x.sum()), float(both.sum())
+    observed = float(x.sum())
+    total = float(both.sum())
     away = observed - total / 2.0
     if alternative == "two-sided":
-        count, factor = total / 2.0 + abs(away), 2.0
+        count = total / 2.0 + abs(away)
+        factor = 2.0
     else:  # the other sample has the same distribution, so "less" is "greater" for the other sample
         count, factor = observed, 1.0
         if alternative != "greater":
@@ -145,7 +148,8 @@ def stratified_exact_test(x: IntArray, y: IntArray, m: IntArray, alternative: st
     result = tails_of_sum(count, laws, times.astype(np.int64))
     if alternative == "two-sided" and away == 0.0:
         return PValues(1.0, 1.0 - 0.5 * math.exp(result.pmf))
-    p_value, p_mid = factor * math.exp(result.ge), factor * math.exp(result.mid)
+    p_value = factor * math.exp(result.ge)
+    p_mid = factor * math.exp(result.mid)
     return PValues(min(1.0, p_value), min(1.0, p_mid))
 
 
@@ -158,8 +162,8 @@ def mantel_haenszel_difference(x: IntArray, y: IntArray, m: IntArray) -> tuple[f
         return 0.0, 0.0
     result = float((a - b).sum()) / 2.0 / weight
     # Sato's estimate: (difference P + Q) / weight^2, here for samples of equal size
-    p: FloatArray = (b - a) / 4.0
-    q: FloatArray = (a * (n - b) + b * (n - a)) / (4.0 * n)
+    p = (b - a) / 4.0
+    q = (a * (n - b) + b * (n - a)) / (4.0 * n)
     variance = max((result * float(p.sum()) + float(q.sum())) / weight**2, 0.0)
     return result, math.sqrt(variance)
 
@@ -181,7 +185,8 @@ def mcnemar_test(
     in Fisher's test.
     """
     tp_a, n_a, tp_b, n_b = broadcast_floats(tp_a, n_a, tp_b, n_b)
-    total, right_a = n_a + n_b, tp_a + (n_b - tp_b)
+    total = n_a + n_b
+    right_a = tp_a + (n_b - tp_b)
     other = total - right_a
     right = {"greater": right_a, "less": other}.get(alternative, np.maximum(right_a, other))
     sides = 1.0 + (alternative == "two-sided")
@@ -227,7 +232,8 @@ def paired_tails(better: AnyArray, worse: AnyArray, n: AnyArray | int) -> FloatA
     better, worse, n = np.broadcast_arrays(better, worse, n)
     counts = np.stack([better, worse, n]).reshape(3, -1).astype(np.int64)
     (wins, losses, sizes), back = np.unique(counts, axis=1, return_inverse=True)
-    differ, found = wins + losses, np.empty(sizes.size)
+    differ = wins + losses
+    found = np.empty(sizes.size)
     many = differ > _MOST
     if many.any():
         found[many] = np.exp(distributions.tails_of_binomial(wins[many], differ[many], 0.5).ge)
@@ -237,7 +243,7 @@ def paired_tails(better: AnyArray, worse: AnyArray, n: AnyArray | int) -> FloatA
         more = order < 1.0
         if more.any():
             found[here[more]] = _largest_tails(order[more], size)
-    return np.asarray(found[back.reshape(better.shape)])
+    return found[back.reshape(better.shape)]
 
 
 def _ordered(n: int) -> tuple[FloatArray, FloatArray]:
@@ -256,7 +262,8 @@ def _orders(most: int) -> tuple[FloatArray, FloatArray]:
     tails[:, 0] = 1.0
     for row in range(most):
         tails[row + 1, 1:] = 0.5 * (tails[row, 1:] + tails[row, :-1])
-    differ, wins = np.arange(most + 1.0)[:, np.newaxis], np.arange(most + 2.0)
+    differ = np.arange(most + 1.0)[:, np.newaxis]
+    wins = np.arange(most + 2.0)
     score = scipy.special.ndtr((differ - 2.0 * wins) / np.sqrt(np.maximum(differ, 1.0)))
     order = np.minimum(0.5 * (tails[:, :-1] + tails[:, 1:]), score)
     return np.where(2.0 * wins > differ, order, 1.0), tails
@@ -264,7 +271,8 @@ def _orders(most: int) -> tuple[FloatArray, FloatArray]:
 
 def _least_wins(order: FloatArray, n: int) -> IntArray:
     """Return the least wins that are as extreme as these orders: (order, discordant items)."""
-    rows, bound = _ordered(n)[0], -order * (1.0 + _AS_EXTREME)
+    rows = _ordered(n)[0]
+    bound = -order * (1.0 + _AS_EXTREME)
     return np.stack([np.searchsorted(-row, bound) for row in rows], axis=1)
 
 
@@ -278,7 +286,7 @@ def _largest_tails(order: FloatArray, n: int) -> FloatArray:
     largest = np.concatenate([_largest_expectations(part, n) for part in parts])
     if n > _MOST:
         largest = np.maximum(largest, beyond)
-    return np.asarray(largest)
+    return largest
 
 
 def _largest_expectations(value: FloatArray, n: int) -> FloatArray:
@@ -293,10 +301,13 @@ def _largest_expectations(value: FloatArray, n: int) -> FloatArray:
     width = end / stretches
     phi = width * np.arange(-1.0, stretches + 2.0)  # the ends, which can be peaks, are inside
     grid = value @ _chances(phi, n, most).T
-    before, at, after = grid[:, :-2], grid[:, 1:-1], grid[:, 2:]
+    before = grid[:, :-2]
+    at = grid[:, 1:-1]
+    after = grid[:, 2:]
     rise = (after - before) ** 2 / np.maximum(8.0 * (2.0 * at - before - after), 1e-300)
     peak = np.where((at >= before) & (at >= after), at + np.minimum(rise, at), 0.0)
-    center, largest = phi[1 + np.argsort(peak, axis=1)[:, -_PEAKS:]], at.max(axis=1)
+    center = phi[1 + np.argsort(peak, axis=1)[:, -_PEAKS:]]
+    largest = at.max(axis=1)
     for _ in range(_ROUNDS):
         three = center[..., np.newaxis] + width * np.array([-1.0, 0.0, 1.0])
         before, at, after = np.einsum("rpjk,rk->jrp", _chances(three, n, most), value)
@@ -310,11 +321,12 @@ def _largest_expectations(value: FloatArray, n: int) -> FloatArray:
 
 def _chances(phi: FloatArray, n: int, most: int) -> FloatArray:
     """Return P(K = 0), ..., P(K = most), P(K > most) for K ~ Binomial(n, sin(phi)^2)."""
-    k, share = np.arange(most + 1.0), np.clip(np.sin(phi[..., np.newaxis]) ** 2, 1e-300, 1 - 1e-16)
+    k = np.arange(most + 1.0)
+    share = np.clip(np.sin(phi[..., np.newaxis]) ** 2, 1e-300, 1 - 1e-16)
     ways = np.append(0.0, np.cumsum(np.log((n - k[:-1]) / k[1:])))
     pmf = np.exp(ways + k * np.log(share) + (n - k) * np.log1p(-share))
     rest = np.maximum(1.0 - pmf.sum(axis=-1, keepdims=True), 0.0)
-    return np.asarray(np.concatenate([pmf, rest], axis=-1))
+    return np.concatenate([pmf, rest], axis=-1)
 
 
 @lru_cache(maxsize=256)
@@ -342,12 +354,14 @@ def score_test(
     tp_a, n_a, tp_b, n_b = broadcast_floats(tp_a, n_a, tp_b, n_b)
     total = n_a + n_b
     with silent_division():
-        share, sizes = (tp_a + tp_b) / total, 1.0 / n_a + 1.0 / n_b
+        share = (tp_a + tp_b) / total
+        sizes = 1.0 / n_a + 1.0 / n_b
         sd = np.sqrt(share * (1.0 - share) * sizes * total / (total - 1.0))
         difference = tp_a / n_a - tp_b / n_b
         sides = 1.0
         if alternative == "two-sided":
-            sides, difference = 2.0, np.abs(difference)
+            sides = 2.0
+            difference = np.abs(difference)
         if alternative == "less":
             difference = -difference
         z = (difference - 0.25 * sizes) / sd
@@ -373,16 +387,19 @@ def fisher_power(
     The distributions (distribution, count) contain the probabilities of 0 to n true positives.
     """
     start_a, end_a, start_b, end_b = (*_ends(law_a), *_ends(law_b))
-    law_b, j = law_b[:, start_b:end_b], np.arange(start_b, end_b)
-    first, end = start_a + start_b, end_a + end_b - 1
+    law_b = law_b[:, start_b:end_b]
+    j = np.arange(start_b, end_b)
+    first = start_a + start_b
+    end = end_a + end_b - 1
     if n_a + n_b < _SMALL:  # cached because the same sizes recur
-        first, end = 0, n_a + n_b + 1
+        first = 0
+        end = n_a + n_b + 1
     low, high = _critical(n_a, n_b, alpha, first, end)
     power = np.zeros((len(law_a), len(law_b)))
     for start in range(start_a, end_a, _ROWS):
         i = np.arange(start, min(start + _ROWS, end_a))[:, np.newaxis]
         of_sum = i + j - first
-        rejected: BoolArray = (i <= low[of_sum]) | (i >= high[of_sum])
+        rejected = (i <= low[of_sum]) | (i >= high[of_sum])
         power += law_a[:, i[:, 0]] @ (rejected @ law_b.T)
     return np.clip(power, 0.0, 1.0)
 
@@ -393,7 +410,7 @@ def _ends(laws: FloatArray) -> tuple[int, int]:
     return int(counts[0]), int(counts[-1]) + 1
 
 
-@lru_cache(maxsize=128)
+@lru_cache
 def _critical(n_a: int, n_b: int, alpha: float, least: int, end: int) -> tuple[FloatArray, ...]:
     """Return the low and high critical counts in a for each sum of the two counts."""
     both = np.arange(least, end, dtype=float)
@@ -436,7 +453,7 @@ class Pilot(NamedTuple):
     def laws_of_rates(self, n: int) -> FloatArray:
         """Return distributions for n draws from an infinite population: (rate, k)."""
         rates = scipy.special.betaincinv(*self._beta, (np.arange(_POINTS) + 0.5) / _POINTS)
-        return np.asarray(np.exp(binomial_laws(np.full(_POINTS, float(n)), rates)))
+        return np.exp(binomial_laws(np.full(_POINTS, float(n)), rates))
 
 
 def drawn_laws(n: int, left: int, true: FloatArray) -> FloatArray:

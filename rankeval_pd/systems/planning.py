@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from rankeval_pd import stats
 from rankeval_pd.errors import (
+    AnyFunction,
     check_count,
     check_number,
     check_numbers,
@@ -22,6 +23,7 @@ from rankeval_pd.errors import (
 from rankeval_pd.options import with_options
 from rankeval_pd.roles import Alternative as Alternative_of_roles
 from rankeval_pd.stats import AnyArray, IntArray
+from rankeval_pd.tables import Columns
 
 # ---- Plan test set sizes and numbers of seeds, and compute detectable gains
 
@@ -108,7 +110,8 @@ def detectable_gain(
     """
     test = _PlannedTest(power, alpha, alternative)
     plans = _plans(gain_se, n_items, metric)
-    items, seeds = _planned(plans, "n_items", n_items), _planned(plans, "n_seeds", n_seeds)
+    items = _planned(plans, "n_items", n_items)
+    seeds = _planned(plans, "n_seeds", n_seeds)
     return _for_each_plan(plans, test.gain, n_items=items, n_seeds=seeds)
 
 
@@ -237,7 +240,8 @@ class _PlannedTest:
     def gain(self, plan: _Plan, items: float, seeds: float) -> float:
         """Return the smallest detectable gain."""
         power_of = self.power_of(plan, items, seeds)
-        low, high = 0.0, float(np.sqrt(plan.items + plan.seeds))
+        low = 0.0
+        high = float(np.sqrt(plan.items + plan.seeds))
         if not high:
             return 0.0
         most = 1.0
@@ -246,7 +250,8 @@ class _PlannedTest:
         while power_of(high) < self.power:
             if high >= most:
                 return np.nan  # too few items for significance
-            low, high = high, min(2.0 * high, most)
+            low = high
+            high = min(2.0 * high, most)
         for _ in range(_HALVINGS):
             middle = (low + high) / 2.0
             if power_of(middle) >= self.power:
@@ -286,11 +291,13 @@ class _PlannedTest:
 
 def _smallest_sufficient(enough: Callable[[float], bool], first: float, most: float) -> int | None:
     """Return the smallest sufficient integer, or None."""
-    low, high = first - 1.0, first
+    low = first - 1.0
+    high = first
     while not enough(high):
         if high >= most:
             return None
-        low, high = high, min(2.0 * high, most)
+        low = high
+        high = min(2.0 * high, most)
     low, high = np.floor(low), np.ceil(high)
     while high - low > 1.0:
         middle = np.floor((low + high) / 2.0)
@@ -301,7 +308,7 @@ def _smallest_sufficient(enough: Callable[[float], bool], first: float, most: fl
     return int(high)
 
 
-def _for_each_plan(plans: AnyArray, ask: Callable[..., Any], **more: Any) -> Any:
+def _for_each_plan(plans: AnyArray, ask: AnyFunction, **more: Any) -> Any:
     _, *arguments = check_shapes(gain_se=np.zeros(plans.shape), **more)
     result = np.frompyfunc(ask, 1 + len(more), 1)(plans, *arguments)
     if not isinstance(result, np.ndarray):
@@ -363,16 +370,17 @@ def _plans(gain_se: Any, n_items: Any, metric: str | None) -> AnyArray:
     return _plan_of_parts(parts, accuracy=accuracy, pooled=pooled)
 
 
-def _plan_of_parts(parts: dict[str, AnyArray], *, accuracy: bool, pooled: float) -> AnyArray:
+def _plan_of_parts(parts: Columns, *, accuracy: bool, pooled: float) -> AnyArray:
     """Return a plan for each element of the broadcast parts."""
     error, n = parts["gain_se"], parts["n_items"]
-    differ: stats.FloatArray | float = np.nan
+    differ = np.nan
     if accuracy:
         differ = np.minimum(n * error**2 + parts.get("gain", 0.0) ** 2, 1.0)
     # after an overflow, no test set is large enough, and an error is raised
     with np.errstate(over="ignore"):
         square = error**2
-    drawn, n_seeds = parts.get("n_groups", n), parts.get("n_seeds", 1.0)
+    drawn = parts.get("n_groups", n)
+    n_seeds = parts.get("n_seeds", 1.0)
     of_seeds = parts.get("gain_se_seeds", 0.0) ** 2
     fields = np.broadcast_arrays(square, n, drawn, of_seeds, n_seeds, pooled, differ)
     result = np.empty(fields[0].shape, dtype=object)
@@ -450,11 +458,13 @@ def compare_accuracies(
         gain  ci_low  ci_high   p_low  p_high
     0  0.024  0.0072   0.0443  0.0075  0.0075
     """
-    n, level = check_count("n_items", n_items), check_share("level", level)
+    n = check_count("n_items", n_items)
+    level = check_share("level", level)
     a = _possible_counts("correct_a", correct_a, n, decimals)
     b = _possible_counts("correct_b", correct_b, n, decimals)
     one, other = (x.ravel() for x in np.meshgrid(a, b, indexing="ij"))
-    least, most = np.maximum(0, one + other - n), np.minimum(one, other)
+    least = np.maximum(0, one + other - n)
+    most = np.minimum(one, other)
     if both is not None:
         shared = _possible_counts("both", both, n, decimals)
         inside = (shared.max() >= least) & (shared.min() <= most)
@@ -465,9 +475,11 @@ def compare_accuracies(
                 " common. Check the counts."
             )
         one, other, least, most = (x[inside] for x in (one, other, least, most))
-        least, most = np.maximum(least, shared.min()), np.minimum(most, shared.max())
+        least = np.maximum(least, shared.min())
+        most = np.minimum(most, shared.max())
     only_a, only_b = (np.concatenate([x - least, x - most]) for x in (one, other))
-    up, down = stats.paired_tails(only_a, only_b, n), stats.paired_tails(only_b, only_a, n)
+    up = stats.paired_tails(only_a, only_b, n)
+    down = stats.paired_tails(only_b, only_a, n)
     p_values = stats.one_or_two_sided(up, down, alternative)
     tails = SIDES.get(alternative, 1.0)
     low, high = stats.paired_limits(only_a, only_b, n, 1.0 - 2.0 / tails * (1.0 - level))
@@ -497,8 +509,10 @@ def _possible_counts(argument: str, given: Any, n: int, decimals: int | None) ->
     if decimals is not None:
         digits = check_count("decimals", decimals)
     half = 0.5 * 10.0**-digits + _ROUNDING / n
-    low, high = int(np.ceil((value - half) * n)), int(np.floor((value + half) * n))
-    low, high = max(low, 0), min(high, n)
+    low = int(np.ceil((value - half) * n))
+    high = int(np.floor((value + half) * n))
+    low = max(low, 0)
+    high = min(high, n)
     if low > high:
         nearest = min(max(round(value * n), 0), n)
         raise ValueError(

@@ -23,11 +23,12 @@ from rankeval_pd.stats import (
     chrf_formula,
     entropy,
 )
+from rankeval_pd.tables import Keywords
 
 # ---- Translation statistics for paired tests
 
 #: metrics of sacrebleu, and the defaults that the formulas of this package assume
-SCORERS: Mapping[str, Mapping[str, Any]] = {
+SCORERS: Mapping[str, Keywords] = {
     "bleu": {"smooth_method": "exp", "max_ngram_order": 4, "effective_order": False},
     "chrf": {"beta": 2, "eps_smoothing": False},
     "ter": {},
@@ -150,13 +151,13 @@ def _check_segments(texts: Any, name: str, size: int, *, optional: bool = False)
             )
 
 
-def _scorer(metric: str, options: Mapping[str, Any]) -> tuple[Any, list[str]]:
+def _scorer(metric: str, options: Keywords) -> tuple[Any, list[str]]:
     """Return sacrebleu's metric, and the names of its statistics."""
     try:
         import sacrebleu.metrics
     except ImportError as error:
         raise ImportError("from_sacrebleu needs sacrebleu: pip install sacrebleu.") from error
-    scorer: Any = getattr(sacrebleu.metrics, metric.upper())(**options)  # checks the options
+    scorer = getattr(sacrebleu.metrics, metric.upper())(**options)  # checks the options
     if metric == "chrf":
         return scorer, list(chrf_formula(scorer.char_order + scorer.word_order).statistics)
     return scorer, list(METRICS[metric].statistics)
@@ -236,8 +237,8 @@ def synthetic_systems(
             f" {len(y_test)}. Pass one label for each row."
         )
     seed = entropy(Roles.of({"rng": rng}).rng)
-    columns: dict[str, Any] = {}
-    families: dict[str, Hashable] = {}
+    columns = {}
+    families = {}
     for family, estimator in estimators.items():
         for number, (size, repeat) in enumerate(plan):
             draws = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(number, 4)))
@@ -246,7 +247,7 @@ def synthetic_systems(
             model.fit(_training_rows(X, rows), _training_rows(y, rows))
             name = f"{family} {size}-{repeat}"
             families[name] = family
-            right: BoolArray = np.asarray(np.asarray(y_test) == np.asarray(model.predict(X_test)))
+            right = np.asarray(np.asarray(y_test) == np.asarray(model.predict(X_test)))
             columns[name] = right.astype(np.int64)
     table = pd.DataFrame(columns, index=_index_of(X_test))
     table.attrs["families"] = families
@@ -270,7 +271,7 @@ def _check_estimators(estimators: Any) -> None:
 
 def _training_sets(sizes: Any) -> list[tuple[int, int]]:
     """Return each training set's size, and its number among the sets of that size."""
-    plan: list[tuple[int, int]] = []
+    plan = []
     met: Counter[int] = Counter()
     for value in np.atleast_1d(np.array(sizes, dtype=object)).tolist():
         size = check_count("sizes", value)
@@ -395,8 +396,8 @@ def from_predictions(
     truth, index = _label_array(y_true, "y_true")
     models, index = _models(predictions, "predictions", truth.size, index)
     known = pd.unique(truth)
-    guesses: dict[Hashable, AnyArray] = {}
-    found: list[Any] = [*known]
+    guesses = {}
+    found = [*known]
     for name, values in models.items():
         guesses[name], _ = _label_array(values, f"predictions[{shown(name)}]")
         predicted = pd.unique(guesses[name])
@@ -523,7 +524,7 @@ def _models(
         given = {own_name: given}
     if not len(given) or not len(given.keys()):
         raise ValueError(f"{name} contains no models. Pass a mapping, {{'model A': values}}.")
-    models: dict[Hashable, Any] = {}
+    models = {}
     for model, values in given.items():
         if model in models:
             raise ValueError(f"{name} has two models named {model!r}. Rename one of them.")
@@ -570,7 +571,7 @@ def _check_labels(name: Hashable, predicted: AnyArray, known: AnyArray) -> None:
 
 def _positive_labels(positive: Any, known: list[Any]) -> list[Any]:
     """Return the labels of the positive class, by default 1 or True."""
-    among: list[Any] = [1] if positive is None else true_values(positive)
+    among = [1] if positive is None else true_values(positive)
     labels = pd.unique(pd.Series(known, dtype=object)).tolist()
     lacking = [x for x in among if not any(bool(x == label) for label in labels)]
     unclear = positive is None and not {*labels} <= {0, 1}

@@ -67,7 +67,7 @@ from rankeval_pd.stats import gains as pair_studies
 from rankeval_pd.systems.planning import SIDES
 from rankeval_pd.systems.planning import Alternative as Alternative_of_planning
 from rankeval_pd.systems.tests import paired_bootstrap
-from rankeval_pd.tables import keys_apart
+from rankeval_pd.tables import Keywords, Options, keys_apart
 
 # ---- Relation between gain and confidence (Berg-Kirkpatrick et al. 2012, §§3, 4)
 
@@ -303,7 +303,8 @@ def gain_by_size(
     frame = below_door(data)
     by = as_names(chosen.by, frame.columns)
     number = group_numbers(frame, by)[1]
-    place, count = pd.Series(number).groupby(number).cumcount(), np.bincount(number)
+    place = pd.Series(number).groupby(number).cumcount()
+    count = np.bincount(number)
     whole = check_sizes(sizes, int(count.max(initial=0)))
     systems = roles_of_systems(frame, roles)
     listed = []
@@ -331,7 +332,7 @@ def gain_by_size(
     joined.attrs.pop("n_items", None)  # n_items differs between sizes
     if by:  # group the rows by domain
         keys = list(joined.columns[: len(by)])
-        domain = joined.groupby(keys, sort=True, observed=True).ngroup().to_numpy()
+        domain = joined.groupby(keys, observed=True).ngroup().to_numpy()
         joined = joined.iloc[np.argsort(domain, kind="stable")].reset_index(drop=True)
     return above_door(joined, data)
 
@@ -431,10 +432,10 @@ def calibration(
     return above_door(_calibrated(table, groups, edges, draws, seed, attrs), data)
 
 
-def _as_in_pairs(attrs: Mapping[Any, Any], roles: Mapping[str, Any]) -> dict[str, Any]:
+def _as_in_pairs(attrs: Mapping[Any, Any], roles: Keywords) -> Options:
     """Return roles with the metric and direction from the table of pairs."""
     check_flag("higher_is_better", roles.get("higher_is_better"), none=True)
-    made: dict[str, Any] = {}
+    made = {}
     if attrs.get("metric") in METRICS:
         made["metric"] = attrs["metric"]
     if attrs.get("higher_is_better") in (0, 1):  # attrs store booleans as numbers
@@ -481,14 +482,15 @@ def _calibrated(
     edges: list[float],
     n_resamples: int,
     seed: items.Seed,
-    attrs: dict[str, Any],
+    attrs: Options,
 ) -> pd.DataFrame:
     """Return the agreement of the pairs in each bin and group."""
     rows, level = [], attrs["level"]
     for keys, part in grouped(table, groups):
         for low, high in pairwise(edges):
             inside = part[(part["p_value"] > low) & (part["p_value"] <= high)]
-            agrees, count = inside["agrees"].to_numpy(dtype=float), len(inside)
+            agrees = inside["agrees"].to_numpy(dtype=float)
+            count = len(inside)
             if not count:
                 rows.append([*keys, low, high, 0, np.nan, 0.0, 1.0, np.nan])
                 continue
@@ -581,10 +583,12 @@ def population_calibration(
                 f"{name}={getattr(chosen, name)!r}: test sets are drawn item by item from one"
                 f" population. Omit {name}, or select one domain."
             )
-    edges, level = _p_values("bins", bins), check_share("level", level)
+    edges = _p_values("bins", bins)
+    level = check_share("level", level)
     frame = below_door(data)
     scores, total = system_scores(frame, chosen)
-    size, sets = check_count("n_items", n_items, 2), check_count("n_test_sets", n_test_sets)
+    size = check_count("n_items", n_items, 2)
+    sets = check_count("n_test_sets", n_test_sets)
     check_memory(
         (2 + len(scores)) * size,  # the drawn items, the sorted items and their scores
         f"n_items={size} requires {size} items in memory for each test set",

@@ -111,7 +111,7 @@ SEEDED = {
         ("(first + 1) * _FACTOR + second", "first * _FACTOR + second"),
         ("moved = total - np.multiply", "moved = total + np.multiply"),
         ("moved += np.multiply.outer(of_all", "moved -= np.multiply.outer(of_all"),
-        ("weight, power = np.asarray(positive, dtype=float), 1.0", "power = 1.0"),
+        ("weight = np.asarray(positive, dtype=float)", "pass"),
     ],
     ("ranking.py", "stats/ranking stats/bands roles_annotators roles_copies judging/annotation"
      " stats/clusters"): [
@@ -175,7 +175,7 @@ SEEDED = {
         ("np.full(np.broadcast(i, n).shape, 1.0 - self", "np.full(np.broadcast(i, n).shape, self"),
     ],
     ("distributions.py", "stats/distributions judging/judged judging/annotation"): [
-        ("probe, step = np.clip(np.floor(guess), low, high)", "probe, step = np.floor(guess)"),
+        ("probe = np.clip(np.floor(guess), low, high)", "probe = np.floor(guess)"),
         ("np.minimum(probe[~holds] + 1.0", "np.minimum(probe[~holds] + 2.0"),
         ("= probe[holds]", "= probe[holds] - 1.0"),
         ("above_mode = inside >= np.floor((n + 1.0) * zs)", "above_mode = inside >= 0.0 * zs"),
@@ -221,7 +221,7 @@ SEEDED = {
         ("value *= -width", "value *= width"),
         ("_DEGREE = 10", "_DEGREE = 5"),
         ("in reversed(powers[:-1]):", "in reversed(powers[1:-1]):"),
-        ("*2 * (1.0 + t)), 2.0 / (width**2 * (1.0 -", "*2 * (1.0 - t)), 2.0 / (width**2 * (1.0 +"),
+        ("a = 2.0 / (width**2 * (1.0 + t))", "a = 2.0 / (width**2 * (1.0 - t))"),
         ("if not left <= _WORST_RESIDUAL:", "if left > 1.0:"),
         ("LEAST_EXPANDED = 100.0", "LEAST_EXPANDED = 1.0"),
         ("np.minimum(a, b) >= LEAST_EXPANDED", "np.maximum(a, b) >= LEAST_EXPANDED"),
@@ -261,7 +261,7 @@ SEEDED = {
         ("change = moved[rows, b] - moved", "change = moved[rows, b] - 2.0 * moved"),
         ("= theta[pairs[:, 0]] < theta[pairs[:, 1]]", "= theta[pairs[:, 0]] > theta[pairs[:, 1]]"),
         ("tail(2 * total + 1)", "tail(2 * total)"),
-        ("DrawnSum(-multiples, times), 0", "DrawnSum(-multiples, times), 1"),
+        ("total = 0\n", "total = 1\n"),
         ("error *= on.spread", "error *= on.size"),
         ("return result or float(2.0**-law.n)", "return result"),
         ("gains[which, np.newaxis] - 2.0 * draws.", "gains[which, np.newaxis] - draws."),
@@ -281,7 +281,7 @@ SEEDED = {
         ("np.count_nonzero(sums > room,", "np.count_nonzero(sums > -room,"),
     ],
     ("gains.py", "stats/gains systems/studies systems/planning"): [
-        ("below <= tail), np", "below < 2.0 * tail), np"),
+        ("below <= tail)", "below < 2.0 * tail)"),
         ("float(ordered[first[-1]])", "float(ordered[first[0]])"),
         ("np.sqrt(1.0 + np.true_divide(n_items,", "np.sqrt(0.0 + np.true_divide(n_items,"),
         ("running >= quantile * total", "running > quantile * total + 1e-9"),
@@ -469,7 +469,7 @@ SEEDED = {
         ("0.5 * (p_value + _tail_mass(", "(_tail_mass("),
         ("_tail_mass(observed + _AS_LIKELY", "_tail_mass(observed - _AS_LIKELY"),
         ("tails(positive - left, total", "tails(positive - left + 1.0, total"),
-        ("n_a + n_b, tp_a + (n_b - tp_b)", "n_a + n_b, tp_a + tp_b"),
+        ("right_a = tp_a + (n_b - tp_b)", "right_a = tp_a + tp_b"),
         ("total, 0.5).ge)\n    p_value", "total, 0.5).gt)\n    p_value"),
         ("_GRID_DENSITY = 8.0", "_GRID_DENSITY = 0.5"),
         ("_ROUNDS = 4", "_ROUNDS = 1"),
@@ -484,10 +484,10 @@ SEEDED = {
     ("two_by_two.py", "stats/two_by_two"): [
         ("difference - 0.25 * sizes", "difference - 0.5 * sizes"),
         ("sizes * total / (total - 1.0)", "sizes"),
-        ("sides, difference = 2.0,", "sides, difference = 1.0,"),
+        ("sides = 2.0", "sides = 1.0"),
     ],
     ("two_by_two.py", "stats/two_by_two decisions/averages chance/bounds"): [
-        (", factor = total / 2.0 + abs(away), 2.0", ", factor = total / 2.0 + abs(away), 1.0"),
+        ("factor = 2.0", "factor = 1.0"),
         ("1.0 - 0.5 * math.exp(result.pmf)", "1.0"),
         ("(4.0 * n)", "(2.0 * n)"),
         ("weight = float(n.sum()) / 2.0", "weight = float(n.sum())"),
@@ -547,7 +547,7 @@ SEEDED = {
         ("max(high - base, first + 1)", "max(low - base, first + 1)"),
         ("law[:, near:] -= reached", "law[:, near:] -= 0.0 * reached"),
         ("base += fewest", "base += 0"),
-        ("counts, start, cells = [], [], place + 1, 0", "counts, start, cells = [], [], place, 0"),
+        ("start = place + 1", "start = place"),
         ("bool(reached <= alpha * (1.0", "bool(reached <= 2.0 * alpha * (1.0"),
         ("if steps.size < 2:", "if steps.size < 3:"),
     ],
@@ -591,7 +591,7 @@ SEEDED = {
     ],
     ("areas.py", "stats/areas stats/differences curves/areas curves/area_differences"
      " stats/ranks"): [
-        ("beaten, ahead = 1.0 - 0.5 * worse / negative", "beaten, ahead = 1.0 - worse / negative"),
+        ("beaten = 1.0 - 0.5 * worse / negative", "beaten = 1.0 - worse / negative"),
         ("np.where(size > 1, size - 1.0, np.nan)", "np.where(size > 1, size, np.nan)"),
         ("wrong / (2.0 * positive[..., 0]", "wrong / (positive[..., 0]"),
         ("half = 0.5 * (positive + negative) - 1.0", "half = 0.5 * (positive + negative)"),
@@ -643,7 +643,7 @@ SEEDED = {
     ("ranks.py", "curves/areas curves/area_differences stats/ranks queries/per_query"
      " lists/measure_ranks decisions/verdicts::test_rows_of_areas_agree_with_themselves"): [
         ("areas.freedom_of(parts[:2], sizes)", "areas.freedom_of(parts[1:], sizes)"),
-        ("] - theta[pairs[:, 1]], items.n_items - 1", "] - theta[pairs[:, 1]], items.n_items - 0"),
+        ("freedom = items.n_items - 1.0", "freedom = items.n_items - 0.0"),
         ("(values[a] - values[b]).std(ddof=1)", "(values[a] - values[b]).std()"),
         ("max(critical_value(drawn, level), alone)", "alone"),
     ],
@@ -682,8 +682,8 @@ SEEDED = {
         ("np.lexsort((-score[rows], queries))", "np.lexsort((score[rows], queries))"),
         ("rank < self.request.cutoff", "rank <= self.request.cutoff"),
         ("for i in range(2, size + 2)", "for i in range(3, size + 3)"),
-        ("run.positives, run.positives[run.retrieved.query]",
-         "run.positives, run.positives[run.retrieved.query] + 1"),
+        ("cutoff = run.positives[run.retrieved.query]",
+         "cutoff = run.positives[run.retrieved.query] + 1"),
         ("/ 2.0**request.top", "/ 2.0 ** (request.top - 1)"),
         ("(1.0 - p) * p ** np", "p ** np"),
         ("np.maximum(block.size - block.hits + 1, 1)", "np.maximum(block.size - block.hits, 1)"),
