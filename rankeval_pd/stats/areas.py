@@ -107,6 +107,7 @@ class AreaSpread(NamedTuple):
     moved: FloatArray | float = 0.0  #: extra variance of a difference, relative to its square
     untied: FloatArray | float = 1.0  #: see :class:`Influence`
     better: FloatArray | None = None
+    fourth: FloatArray | float = 0.0  #: the sum of the squared terms of the variance
 
     @property
     def error(self) -> FloatArray:
@@ -119,6 +120,13 @@ class AreaSpread(NamedTuple):
         if self.n_groups is not None:
             return self.freedom
         return np.asarray(np.minimum(self.positive, self.negative) - 1.0)
+
+    @property
+    def uneven_freedom(self) -> FloatArray:
+        """The smallest degrees of freedom, but at most twice Simpson's number of the terms."""
+        with silent_division():
+            most = 2.0 * self.variance**2 / self.fourth
+        return np.asarray(np.fmin(self.least_freedom, most))
 
     @property
     def counted(self) -> dict[str, AnyArray]:
@@ -134,7 +142,7 @@ class AreaSpread(NamedTuple):
 
 def area_spread(placement: FloatArray, gold: BoolArray, present: BoolArray) -> AreaSpread:
     """Return DeLong's variance from the placements, with one term per class."""
-    parts, sizes = [], []
+    parts, sizes, fourth = [], [], np.float64(0.0)
     for group in (gold & present, ~gold & present):
         size = group.sum(axis=-1)
         inside = np.where(group, placement, 0.0)
@@ -143,10 +151,11 @@ def area_spread(placement: FloatArray, gold: BoolArray, present: BoolArray) -> A
             far = np.where(group, np.abs(inside - mean), 0.0)
             # unequal placements differ by at least 1 / (2 N)
             far = np.where(far.max(axis=-1, keepdims=True, initial=0.0) < _ROUNDING, 0.0, far)
-            squares = (far**2).sum(axis=-1)
-            parts.append(squares / (size * np.where(size > 1, size - 1.0, np.nan)))
+            times = size * np.where(size > 1, size - 1.0, np.nan)
+            parts.append((far**2).sum(axis=-1) / times)
+            fourth = fourth + (far**4).sum(axis=-1) / times**2
         sizes.append(size)
-    return AreaSpread(parts[0] + parts[1], freedom_of(parts, sizes), *sizes)
+    return AreaSpread(parts[0] + parts[1], freedom_of(parts, sizes), *sizes, fourth=fourth)
 
 
 def freedom_of(parts: Sequence[FloatArray] | FloatArray, sizes: Any) -> FloatArray:
@@ -359,7 +368,8 @@ def outline_area(outline: Outline) -> tuple[float, AreaSpread]:
         ahead = 0.5 * np.concatenate([2 * tp_up_to, tp_up_to[1:] + tp_up_to[:-1]]) / positive
         # (score) placements of the positives, and (between, tied) placements of the negatives
         others = np.concatenate([outline.between, outline.tied])
-        parts = np.array([_class_variance(beaten, outline.tp), _class_variance(ahead, others)])
+        terms = _class_terms(beaten, outline.tp), _class_terms(ahead, others)
+        parts, _ = np.transpose(terms)
         block, total = (outline.tp + outline.tied) * 1.0, np.float64(positive + negative)
         untied = 1.0 - (block**3 - block).sum() / (total**3.0 - total)
     sizes = np.array([positive, negative], dtype=float)
@@ -387,6 +397,7 @@ class OutlinePrecision(NamedTuple):
     corrected: Any  #: see :class:`Influence`
     least: Any
     variance: Any  #: the variance of the mean influences
+    fourth: Any  #: see :class:`AreaSpread`
     chance: Any
 
 
@@ -421,10 +432,11 @@ def outline_precision(
         if positive > 1:
             scale = positive / (positive - 1.0)
         share = (positive - 1.0) / max(total - 1.0, 1.0)
-    variance = _class_variance((precision - value + gained) * scale, outline.tp)
-    variance += _class_variance(
+    of_positive = _class_terms((precision - value + gained) * scale, outline.tp)
+    of_negative = _class_terms(
         np.concatenate([-lost, -lost[:-1]]) * scale, np.concatenate([outline.between, outline.tied])
     )
+    spread = np.add(of_positive, of_negative)
     lists = total
     if ends:
         lists -= unscored
@@ -434,20 +446,20 @@ def outline_precision(
     if positive:
         chance = ((1.0 - share) * inverse_ends + share * lists) / total
     least = float(least_precision(np.array(positive), np.array(negative), ends=ends))
-    return OutlinePrecision(float(value), float(corrected), least, float(variance), chance)
+    return OutlinePrecision(float(value), float(corrected), least, *spread, chance)
 
 
-def _class_variance(placement: FloatArray, times: IntArray) -> float:
-    """Return one class's part of the variance; ``times`` is the count of each placement."""
+def _class_terms(placement: FloatArray, times: IntArray) -> tuple[float, float]:
+    """Return one class's part of the variance and of its squared terms, from counts."""
     size = float(times.sum())
     if size < 2.0:
-        return np.nan
+        return np.nan, np.nan
     mean = (placement * times).sum() / size
     far = np.where(times > 0, np.abs(placement - mean), 0.0)
-    squares = float((times * far**2).sum())
     if far.max(initial=0.0) < _ROUNDING:
-        squares = 0.0
-    return squares / (size * (size - 1.0))
+        far = 0.0 * far
+    squares = far**2 / (size * (size - 1.0))
+    return float(times @ squares), float(times @ squares**2)
 
 
 # ------------------------------- Intervals for differences between two areas on the same candidates
@@ -596,7 +608,7 @@ def precision_terms(found: Influence | OutlinePrecision, by: AreaSpread) -> Any:
     """Return what :func:`ap_limits` needs; with clusters, the prevalence varies, too."""
     least = found.least * (by.n_groups is None)
     fewer = np.minimum(by.positive, by.negative)
-    return found.value, found.corrected, least, by.error, by.least_freedom, fewer
+    return found.value, found.corrected, least, by.error, by.uneven_freedom, fewer
 
 
 def ap_limits(
