@@ -155,7 +155,8 @@ def area_spread(placement: FloatArray, gold: BoolArray, present: BoolArray) -> A
             parts.append((far**2).sum(axis=-1) / times)
             fourth = fourth + (far**4).sum(axis=-1) / times**2
         sizes.append(size)
-    return AreaSpread(parts[0] + parts[1], freedom_of(parts, sizes), *sizes, fourth=fourth)
+    variance, freedom = parts[0] + parts[1], freedom_of(parts, sizes)
+    return AreaSpread(variance, freedom, sizes[0], sizes[1], fourth=fourth)
 
 
 def freedom_of(parts: Sequence[FloatArray] | FloatArray, sizes: Any) -> FloatArray:
@@ -436,7 +437,7 @@ def outline_precision(
     of_negative = _class_terms(
         np.concatenate([-lost, -lost[:-1]]) * scale, np.concatenate([outline.between, outline.tied])
     )
-    spread = np.add(of_positive, of_negative)
+    variance, fourth = np.add(of_positive, of_negative)
     lists = total
     if ends:
         lists -= unscored
@@ -446,7 +447,7 @@ def outline_precision(
     if positive:
         chance = ((1.0 - share) * inverse_ends + share * lists) / total
     least = float(least_precision(np.array(positive), np.array(negative), ends=ends))
-    return OutlinePrecision(float(value), float(corrected), least, *spread, chance)
+    return OutlinePrecision(float(value), float(corrected), least, variance, fourth, chance)
 
 
 def _class_terms(placement: FloatArray, times: IntArray) -> tuple[float, float]:

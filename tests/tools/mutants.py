@@ -63,6 +63,12 @@ SEEDED = {
     ("areas.py", "stats/areas"): [
         ("sign * (drift or 0.0)", "(drift or 0.0)"),
         ("own < -side * gap", "own < side * gap"),
+        ("2.0 * self.variance**2 / self.fourth", "2.0 * self.variance / self.fourth"),
+        ("float(times @ squares**2)", "float(times @ squares)"),
+    ],
+    ("ranks.py", "systems/tests_ranks"): [
+        ("sizes.max() > 2 * sizes.min()", "True"),
+        ("few and np.isin", "few or np.isin"),
     ],
     ("ranks.py", "systems/tests"): [
         ("stdtr(freedom, np.stack([-t, t]))", "stdtr(freedom, np.stack([-t, -t]))"),
