@@ -33,6 +33,8 @@ _MOVED = 0.1  # factor for the variance of the true positives; with 0.2 up to 1.
 _ENOUGH = 8  # clusters; with more, one large cluster made tests liberal
 _HALVINGS = 60  # a bracket of length 2 shrinks to 2e-18, less than a rounding error near 1
 _ROUNDING = 1e-14  # smaller deviations of placements from the mean are rounding errors
+# degrees of freedom per effective candidate; chosen in average_precision.csv
+AP_FREEDOM, AP_GAP_FREEDOM = 2.0, 3.5
 
 
 class Influence(NamedTuple):
@@ -121,11 +123,10 @@ class AreaSpread(NamedTuple):
             return self.freedom
         return np.asarray(np.minimum(self.positive, self.negative) - 1.0)
 
-    @property
-    def uneven_freedom(self) -> FloatArray:
-        """The smallest degrees of freedom, but at most twice Simpson's number of the terms."""
+    def uneven_freedom(self, times: float) -> FloatArray:
+        """Return the smallest degrees of freedom, at most so many times Simpson's number."""
         with silent_division():
-            most = 2.0 * self.variance**2 / self.fourth
+            most = times * self.variance**2 / self.fourth
         return np.asarray(np.fmin(self.least_freedom, most))
 
     @property
@@ -605,11 +606,13 @@ def _from_own_block_on(at: Blocks, values: FloatArray) -> FloatArray:
     return later + _of_block(at, values)
 
 
-def precision_terms(found: Influence | OutlinePrecision, by: AreaSpread) -> Any:
+def precision_terms(
+    found: Influence | OutlinePrecision, by: AreaSpread, times: float = AP_FREEDOM
+) -> Any:
     """Return what :func:`ap_limits` needs; with clusters, the prevalence varies, too."""
     least = found.least * (by.n_groups is None)
     fewer = np.minimum(by.positive, by.negative)
-    return found.value, found.corrected, least, by.error, by.uneven_freedom, fewer
+    return found.value, found.corrected, least, by.error, by.uneven_freedom(times), fewer
 
 
 def ap_limits(

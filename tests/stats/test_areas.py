@@ -76,10 +76,10 @@ def test_a_few_candidates_that_determine_the_variance_leave_few_degrees_of_freed
     gold = np.arange(30) < 20
     one = np.where(np.arange(30) == 29, 1.0, 0.0)  # squared deviations: .81, and nine times .01
     found = areas.area_spread(one, gold, np.ones(30, dtype=bool))
-    assert_allclose(found.uneven_freedom, 2.0 * 0.9**2 / (0.81**2 + 9 * 0.01**2), rtol=1e-12)
+    assert_allclose(found.uneven_freedom(2.0), 2.0 * 0.9**2 / (0.81**2 + 9 * 0.01**2), rtol=1e-12)
     other = areas.area_spread(np.tile([0.0, 1.0], 15), gold, np.ones(30, dtype=bool))
-    assert other.uneven_freedom == 9.0  # the smaller class
-    assert areas.area_spread(0.0 * one, gold, np.ones(30, dtype=bool)).uneven_freedom == 9.0
+    assert other.uneven_freedom(2.0) == 9.0  # the smaller class
+    assert areas.area_spread(0.0 * one, gold, np.ones(30, dtype=bool)).uneven_freedom(2.0) == 9.0
 
 
 @pytest.mark.parametrize("decimals", [9, 0])
