@@ -256,10 +256,10 @@ def test_sets_of_equal_precision_are_seldom_found_to_differ():
 
 def test_intervals_of_scores_hold_or_warn_and_are_not_much_too_wide():
     found = table("scores")
-    strata = found["setting"] == "right or wrong, strata of 5, 12, 3"  # a stratum of three items
     known = found["setting"].isin({"P@10", "AP", "RR", "high nDCG", "rare .9"})
     assert (found.loc[known, "covers"] >= 0.95).all()
-    misses = found[(found["covers"] < 0.93) & ~strata]
-    assert (misses["warned"] >= 0.9).all()
-    assert (found.loc[strata, "covers"] >= 0.88).all()
-    assert (found["wide"] <= 1.5).all()
+    assert (found.loc[found["covers"] < 0.93, "warned"] >= 0.9).all()
+    assert found["covers"].min() >= 0.87
+    strata = found["setting"].str.startswith("right or wrong, strata of")  # of as few as 3 items
+    assert (found.loc[strata, "warned"] == (found.loc[strata, "setting"].str.endswith("3"))).all()
+    assert (found.loc[found["warned"] < 0.9, "wide"] <= 1.5).all()

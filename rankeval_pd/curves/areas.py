@@ -111,9 +111,9 @@ def area(
     The interval is for the area in the population from which the candidates were sampled. In
     simulations, the coverage of 95% "newcombe" intervals was 0.939 or more if each class had at
     least 5 candidates, but only 0.833 or 0.86 if a class had 2 or 3, and that of DeLong's intervals
-    was between 0.209 and 0.953. The coverage for average precision was 0.95 or more with 2 to
-    1,000 true positives at prevalences of 0.01 to 0.99, but only 0.903 if positives were the
-    majority and negatives varied twice as much. Cost: O(N log N).
+    was between 0.209 and 0.953. The coverage for average precision was 0.951 or more with 2 to
+    1,000 true positives at prevalences of 0.01 to 0.99, but only 0.91 if positives were the
+    majority and negatives varied more. Cost: O(N log N).
 
     References
     ----------
@@ -251,7 +251,7 @@ def area_of_outlines(
         positive = np.array([ranking.outline.positive for ranking in rankings])
         negative = np.array([ranking.outline.negative for ranking in rankings])
         least = np.minimum(positive, negative) - 1.0
-        spread = early.AreaSpread(found.variance, least, positive, negative)
+        spread = early.AreaSpread(found.variance, least, positive, negative, fourth=found.fourth)
         _warn_if_few(spread)
         columns = _columns_of_precision(found, spread, level)
     names = pd.Index([ranking.measure for ranking in rankings], tupleize_cols=False)
@@ -298,7 +298,8 @@ def precision_gap(
         drift=of_a.drift - of_b.drift,
     )
     gap = spread_of(apart, cluster)
-    freedom = np.maximum(gap.least_freedom, 1.0)
+    times = early.AP_GAP_FREEDOM
+    freedom = np.maximum(gap.uneven_freedom(times), 1.0)
     t, p_value = t_and_p(apart.value, gap.error, freedom, alternative)
     columns: Columns = {
         "difference": apart.value,
@@ -312,7 +313,8 @@ def precision_gap(
     }
     for side, result in (("a", of_a), ("b", of_b)):
         own = spread_of(result, cluster, warned=False, alone=True)
-        for name, values in zip(_OF_AP, early.precision_terms(result, own), strict=True):
+        terms = early.precision_terms(result, own, times)
+        for name, values in zip(_OF_AP, terms, strict=True):
             columns[f"{name}_{side}"] = values
     return columns
 

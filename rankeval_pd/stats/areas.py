@@ -33,6 +33,8 @@ _MOVED = 0.1  # factor for the variance of the true positives; with 0.2 up to 1.
 _ENOUGH = 8  # clusters; with more, one large cluster made tests liberal
 _HALVINGS = 60  # a bracket of length 2 shrinks to 2e-18, less than a rounding error near 1
 _ROUNDING = 1e-14  # smaller deviations of placements from the mean are rounding errors
+# degrees of freedom per effective candidate; chosen in average_precision.csv
+AP_FREEDOM, AP_GAP_FREEDOM = 2.0, 3.5
 
 
 class Influence(NamedTuple):
@@ -111,6 +113,7 @@ class AreaSpread(NamedTuple):
     moved: FloatArray | float = 0.0  #: extra variance of a difference, relative to its square
     untied: FloatArray | float = 1.0  #: see :class:`Influence`
     better: FloatArray | None = None
+    fourth: FloatArray | float = 0.0  #: the sum of the squared terms of the variance
 
     @property
     def error(self) -> FloatArray:
@@ -123,6 +126,12 @@ class AreaSpread(NamedTuple):
         if self.n_groups is not None:
             return self.freedom
         return np.minimum(self.positive, self.negative) - 1.0
+
+    def uneven_freedom(self, times: float) -> FloatArray:
+        """Return the smallest degrees of freedom, at most so many times Simpson's number."""
+        with silent_division():
+            most = times * self.variance**2 / self.fourth
+        return np.asarray(np.fmin(self.least_freedom, most))
 
     @property
     def counted(self) -> dict[str, AnyArray]:
@@ -138,7 +147,7 @@ class AreaSpread(NamedTuple):
 
 def area_spread(placement: FloatArray, gold: BoolArray, present: BoolArray) -> AreaSpread:
     """Return DeLong's variance from the placements, with one term per class."""
-    parts, sizes = [], []
+    parts, sizes, fourth = [], [], np.float64(0.0)
     for group in (gold & present, ~gold & present):
         size = group.sum(axis=-1)
         inside = np.where(group, placement, 0.0)
@@ -147,10 +156,12 @@ def area_spread(placement: FloatArray, gold: BoolArray, present: BoolArray) -> A
             far = np.where(group, np.abs(inside - mean), 0.0)
             # unequal placements differ by at least 1 / (2 N)
             far = np.where(far.max(axis=-1, keepdims=True, initial=0.0) < _ROUNDING, 0.0, far)
-            squares = (far**2).sum(axis=-1)
-            parts.append(squares / (size * np.where(size > 1, size - 1.0, np.nan)))
+            times = size * np.where(size > 1, size - 1.0, np.nan)
+            parts.append((far**2).sum(axis=-1) / times)
+            fourth = fourth + (far**4).sum(axis=-1) / times**2
         sizes.append(size)
-    return AreaSpread(parts[0] + parts[1], freedom_of(parts, sizes), *sizes)
+    variance, freedom = parts[0] + parts[1], freedom_of(parts, sizes)
+    return AreaSpread(variance, freedom, sizes[0], sizes[1], fourth=fourth)
 
 
 def freedom_of(parts: Sequence[FloatArray] | FloatArray, sizes: Any) -> FloatArray:
@@ -375,7 +386,8 @@ def outline_area(outline: Outline) -> tuple[float, AreaSpread]:
         ahead = 0.5 * np.concatenate([2 * tp_up_to, tp_up_to[1:] + tp_up_to[:-1]]) / positive
         # (score) placements of the positives, and (between, tied) placements of the negatives
         others = np.concatenate([outline.between, outline.tied])
-        parts = np.array([_class_variance(beaten, outline.tp), _class_variance(ahead, others)])
+        terms = _class_terms(beaten, outline.tp), _class_terms(ahead, others)
+        parts, _ = np.transpose(terms)
         block = (outline.tp + outline.tied) * 1.0
         total = np.float64(positive + negative)
         untied = 1.0 - (block**3 - block).sum() / (total**3.0 - total)
@@ -404,6 +416,7 @@ class OutlinePrecision(NamedTuple):
     corrected: Any  #: see :class:`Influence`
     least: Any
     variance: Any  #: the variance of the mean influences
+    fourth: Any  #: see :class:`AreaSpread`
     chance: Any
 
 
@@ -439,10 +452,11 @@ def outline_precision(
         if positive > 1:
             scale = positive / (positive - 1.0)
         share = (positive - 1.0) / max(total - 1.0, 1.0)
-    variance = _class_variance((precision - value + gained) * scale, outline.tp)
-    variance += _class_variance(
+    of_positive = _class_terms((precision - value + gained) * scale, outline.tp)
+    of_negative = _class_terms(
         np.concatenate([-lost, -lost[:-1]]) * scale, np.concatenate([outline.between, outline.tied])
     )
+    variance, fourth = np.add(of_positive, of_negative)
     lists = total
     if ends:
         lists -= unscored
@@ -452,20 +466,20 @@ def outline_precision(
     if positive:
         chance = ((1.0 - share) * inverse_ends + share * lists) / total
     least = float(least_precision(np.array(positive), np.array(negative), ends=ends))
-    return OutlinePrecision(float(value), float(corrected), least, float(variance), chance)
+    return OutlinePrecision(float(value), float(corrected), least, variance, fourth, chance)
 
 
-def _class_variance(placement: FloatArray, times: IntArray) -> float:
-    """Return one class's part of the variance; ``times`` is the count of each placement."""
+def _class_terms(placement: FloatArray, times: IntArray) -> tuple[float, float]:
+    """Return one class's part of the variance and of its squared terms, from counts."""
     size = float(times.sum())
     if size < 2.0:
-        return np.nan
+        return np.nan, np.nan
     mean = (placement * times).sum() / size
     far = np.where(times > 0, np.abs(placement - mean), 0.0)
-    squares = float((times * far**2).sum())
     if far.max(initial=0.0) < _ROUNDING:
-        squares = 0.0
-    return squares / (size * (size - 1.0))
+        far = 0.0 * far
+    squares = far**2 / (size * (size - 1.0))
+    return float(times @ squares), float(times @ squares**2)
 
 
 # ------------------------------- Intervals for differences between two areas on the same candidates
@@ -616,11 +630,13 @@ def _from_own_block_on(at: Blocks, values: FloatArray) -> FloatArray:
     return later + _of_block(at, values)
 
 
-def precision_terms(found: Influence | OutlinePrecision, by: AreaSpread) -> Any:
+def precision_terms(
+    found: Influence | OutlinePrecision, by: AreaSpread, times: float = AP_FREEDOM
+) -> Any:
     """Return what :func:`ap_limits` needs; with clusters, the prevalence varies, too."""
     least = found.least * (by.n_groups is None)
     fewer = np.minimum(by.positive, by.negative)
-    return found.value, found.corrected, least, by.error, by.least_freedom, fewer
+    return found.value, found.corrected, least, by.error, by.uneven_freedom(times), fewer
 
 
 def ap_limits(

@@ -236,6 +236,7 @@ def _joint_tests(
 _FEW = 50  # items up to which the interval of a mean in a known range is Gaffke's
 _POINTS, _ROUNDS = 9, 11  # a limit is found to 8^-11 of the range
 _LEANS = 0.28  # chosen for warnings where coverage is too low in tests/simulations/scores.csv
+_SMALL = 4  # items of a stratum that rarely agree; chosen like _LEANS
 
 
 class SystemScores(NamedTuple):
@@ -245,7 +246,7 @@ class SystemScores(NamedTuple):
     together: Limits  #: simultaneous for all systems
     alone: Limits
     interval: str  #: kind of interval
-    skewed: bool  #: whether the items are too few for scores so skewed
+    skewed: bool  #: whether items are too few for scores so skewed, or those of a stratum
 
 
 def scores_with_limits(draws: Draws, test: str) -> SystemScores:
@@ -254,7 +255,19 @@ def scores_with_limits(draws: Draws, test: str) -> SystemScores:
     each = level_of_each(level, count * draws.options.n_alike)
     (interval, together), (_, alone) = (_score_limits(draws, test, x) for x in (each, level))
     skewed = interval == "hall" and count > 2 and abs(np.mean(_leans(draws))) > _LEANS
-    return SystemScores(draws.theta, together, alone, interval, bool(skewed))
+    return SystemScores(
+        draws.theta, together, alone, interval, bool(skewed or _may_agree(draws.items))
+    )
+
+
+def _may_agree(items: AnyItems) -> bool:
+    """Return whether a stratum has few items, right or wrong, so that all may agree by chance."""
+    if not isinstance(items, Items) or items.strata is None or items.linear != "mean":
+        return False
+    sizes = np.bincount(items.strata)
+    most = (items.n_items / (sizes.size * sizes))[items.strata]  # in a mean of strata
+    few = sizes.min() < _SMALL and sizes.max() > 2 * sizes.min()
+    return bool(few and np.isin(items.statistics[..., 0] / most, (0.0, 1.0)).all())
 
 
 def _score_limits(draws: Draws, test: str, level: float) -> tuple[str, Limits]:

@@ -263,8 +263,8 @@ def _warn_of_few(every: Any, plan: TestPlan) -> None:
         )
     elif any(every.skewed):
         why = (
-            "scores or differences are skewed, or all scores of a system are equal, so tests may be"
-            " unreliable"
+            "scores or differences are skewed, a stratum is very small, or all scores of a system"
+            " are equal, so results may be unreliable"
         )
         if not plan.options.skewness:
             why += "; the default of paired_bootstrap corrects for skewness"
@@ -371,8 +371,9 @@ def system_ranks(
     Warns
     -----
     RankevalWarning
-        In the same situations as :func:`paired_bootstrap`, if a score has no interval, or if the
-        scores of several systems are too skewed for their number.
+        In the same situations as :func:`paired_bootstrap`, if a score has no interval, if the
+        scores of several systems are too skewed for their number, or if items are right or wrong
+        and a stratum with fewer than 4 items is less than half as large as another.
 
     Notes
     -----

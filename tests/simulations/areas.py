@@ -288,7 +288,7 @@ def run(positives, prevalence, quality, step, spread):
     rng, other = np.random.default_rng(1), np.random.default_rng(2)
     total = round(positives / prevalence)
     size = positives / prevalence
-    repetitions = 2_000 if size <= 1_000 else 1_000 if size <= 3_000 else 400
+    repetitions = 2_000 if size <= 10_000 else 400
     resampled = 200 if size <= 1_000 and prevalence <= 0.5 else 0
     gold, most = np.arange(total) < positives, max(1, AT_ONCE // total)
     wanted, better = (truth(q, positives / total, step, spread) for q in (quality, quality + 0.5))

@@ -433,7 +433,11 @@ SIZES_OF_GROUPS = {
     "12 lognormal groups": np.exp(1.5 + stats.norm.ppf((np.arange(12) + 0.5) / 12)).astype(int),
     "20 groups, one a third": np.array([95] + [10] * 19),
 }
-STRATA = {"strata of 5, 12, 3": (5, 12, 3), "10 strata of 5": (5,) * 10}
+STRATA = {
+    "strata of 5, 12, 3": (5, 12, 3), "10 strata of 5": (5,) * 10,
+    "strata of 12, 12, 12, 3": (12, 12, 12, 3), "strata of 30, 30, 3": (30, 30, 3),
+    "strata of 30, 30, 4": (30, 30, 4), "10 strata of 3": (3,) * 10,
+}  # fmt: skip
 
 
 def _of_groups(rng, shape, sizes, right):

@@ -11,7 +11,7 @@ from rankeval_pd.stats import proportions
 from rankeval_pd.stats.proportions import clopper_pearson
 from tests.simulations import study
 
-SAMPLES, TABLES = 1_000, 200
+SAMPLES = TABLES = 1_000
 KINDS = {  # of sizes: a function of a generator and the number of samples
     "100": lambda rng, count: np.full(count, 100),
     "60 to 140": lambda rng, count: rng.integers(60, 141, count),

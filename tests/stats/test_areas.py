@@ -72,6 +72,30 @@ def test_a_perfect_ranking_varies_not_and_has_the_freedom_of_the_smaller_class()
     assert (value, found.variance, found.freedom) == (1.0, 0.0, 2.0)
 
 
+def test_a_few_candidates_that_determine_the_variance_leave_few_degrees_of_freedom():
+    gold = np.arange(30) < 20
+    one = np.where(np.arange(30) == 29, 1.0, 0.0)  # squared deviations: .81, and nine times .01
+    found = areas.area_spread(one, gold, np.ones(30, dtype=bool))
+    assert_allclose(found.uneven_freedom(2.0), 2.0 * 0.9**2 / (0.81**2 + 9 * 0.01**2), rtol=1e-12)
+    other = areas.area_spread(np.tile([0.0, 1.0], 15), gold, np.ones(30, dtype=bool))
+    assert other.uneven_freedom(2.0) == 9.0  # the smaller class
+    assert areas.area_spread(0.0 * one, gold, np.ones(30, dtype=bool)).uneven_freedom(2.0) == 9.0
+
+
+@pytest.mark.parametrize("decimals", [9, 0])
+def test_an_outline_has_the_precision_and_freedom_of_its_ranking(decimals):
+    rng = np.random.default_rng(3)
+    gold = rng.random(60) < 0.8
+    score = (gold + rng.normal(size=60)).round(decimals)
+    found = areas.influences(Ranking.of(score, gold, np.ones(60, dtype=bool)))
+    wanted = areas.area_spread(found.influence, found.gold, found.present)
+    ranking = areas.RankingOutline("a", -np.unique(score[gold]), outline(score, gold), 0, 0)
+    of_outline = areas.outline_precision(ranking, 1.0, ends=False)
+    assert_allclose(of_outline.value, found.value, rtol=1e-12)
+    assert_allclose(of_outline.variance, wanted.variance, rtol=1e-12)
+    assert_allclose(of_outline.fourth, wanted.fourth, rtol=1e-12)
+
+
 # ---- Clusters
 
 

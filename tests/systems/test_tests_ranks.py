@@ -238,3 +238,27 @@ def test_scores_too_skewed_for_their_number_are_said():
             frame = pd.DataFrame(draw(size=(50, 8))).add_prefix("s")
             frame.rankeval.system_ranks(n_resamples=999)
         assert any("scores or differences are skewed" in str(x.message) for x in found) == told
+
+
+@pytest.mark.parametrize(
+    ("sizes", "right", "told"),
+    [
+        ((5, 12, 3), True, True),
+        ((12, 12, 12, 3), True, True),  # all three may be right or wrong by chance
+        ((5, 12, 3), False, False),
+        ((12, 12, 4), True, False),
+        ((6, 6, 3), True, False),
+        ((3,) * 10, True, False),
+    ],
+)
+def test_a_very_small_stratum_of_items_right_or_wrong_is_said(sizes, right, told):
+    rng = np.random.default_rng(6)
+    values = rng.normal(size=(sum(sizes), 4))
+    if right:
+        values = (values < 0.8) * 1.0
+    frame = pd.DataFrame(values).add_prefix("s").assign(task=np.repeat(range(len(sizes)), sizes))
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        frame.rankeval(strata="task").system_ranks(n_resamples=99)
+        frame.rankeval(strata="task", average="micro").system_ranks(n_resamples=99)
+    assert sum("a stratum is very small" in str(x.message) for x in found) == told

@@ -63,6 +63,12 @@ SEEDED = {
     ("areas.py", "stats/areas"): [
         ("sign * (drift or 0.0)", "(drift or 0.0)"),
         ("own < -side * gap", "own < side * gap"),
+        ("times * self.variance**2 / self.fourth", "times * self.variance / self.fourth"),
+        ("float(times @ squares**2)", "float(times @ squares)"),
+    ],
+    ("ranks.py", "systems/tests_ranks"): [
+        ("sizes.max() > 2 * sizes.min()", "True"),
+        ("few and np.isin", "few or np.isin"),
     ],
     ("ranks.py", "systems/tests"): [
         ("stdtr(freedom, np.stack([-t, t]))", "stdtr(freedom, np.stack([-t, -t]))"),
@@ -604,7 +610,7 @@ SEEDED = {
         ("(outline.tp * (2 * above + outline.tied))", "(outline.tp * (2 * above))"),
         ("0.5 * (2 * above + outline.tied) / negative", "(above + outline.tied) / negative"),
         ("tp_up_to[1:] + tp_up_to[:-1]", "2 * tp_up_to[1:]"),
-        ("squares / (size * (size - 1.0))", "squares / (size * size)"),
+        ("far**2 / (size * (size - 1.0))", "far**2 / (size * size)"),
         ("inside & (n > 1), (tp - 1.0) / (n - 1.0), 0.0)", "inside, tp / n, 0.0)"),
         ("np.asarray((1.0 - others * np.log1p", "np.asarray((1.1 - others * np.log1p"),
         ("positive / np.where(positive > 1, positive - 1.0, np.nan)", "positive / positive"),
