@@ -502,9 +502,9 @@ def random_test(
 
     The smallest ``p_adjusted`` of a measure is a global p-value for the null hypothesis that the
     ranking is random at all requested n. ``p_adjusted`` is at most alpha if and only if tp reaches
-    the bound from ``random_bound(simultaneous=True)``. With more than 3,000 list sizes, about 500
-    values are computed; with more than 20,000, about 60. Other values are rounded up to the next
-    computed value (``attrs["p_adjusted"]``). Rounding never crosses 0.1, 0.05, 0.01 or 0.001.
+    the bound from ``random_bound(simultaneous=True)``. With more than 300 list sizes, some
+    values are computed and the others are rounded up, by at most 0.005 (0.05 with more than 20,000
+    sizes; ``attrs["p_adjusted"]``). Rounding never crosses 0.1, 0.05, 0.01 or 0.001.
 
     With ``combine``, the p-values are exact tail probabilities for a sum of independent counts.
     Testing the average as if it came from a single list, as in Macskassy's (2005) Tables 3 and 4,

@@ -384,10 +384,11 @@ def _completion_factor(
     return np.where(possible, np.exp(of_rest - whole), 0.0)
 
 
-EVERY = 3_000  #: largest number of list sizes with a separate recursion each
+EVERY = 300  #: largest number of list sizes with a separate recursion each
 _ALPHAS = (0.1, 0.05, 0.01, 0.001)  # p-values are never rounded across these levels
-# a p-value of 20,000 sizes costs 0.2 seconds, so fewer are computed from there on
-_LEVELS, _FEWER, _MANY = 512, 64, 20_000
+_LEVELS = 128  # number of p-values that are computed first
+_ROUNDED, _COARSELY = 0.005, 0.05  # largest rounding errors
+_MANY = 20_000  # a p-value of so many sizes costs 0.2 seconds
 _MOST_PLACES = 64  # every step halves the distance between two places in an array
 _TINY = 1e-6  # up to this value, the sum of probabilities is accurate enough
 
@@ -402,8 +403,9 @@ def simultaneous_p_values(
     """Return, for each p, the probability that any list size has a p-value <= p.
 
     ``log_p`` (n) are log P(X_n >= tp) for one ranking's counts, with one boundary per distinct p.
-    For more than 3,000 list sizes, at most about 550 values are computed, and the others rounded
-    up, but never across 0.1, 0.05, 0.01 or 0.001; below 1e-6, to p times the number of list sizes.
+    For more than 300 list sizes, some values are computed, and the others rounded up by at most
+    0.005 (0.05 for more than 20,000 sizes), but never across 0.1, 0.05, 0.01 or 0.001; below 1e-6,
+    to p times the number of list sizes.
     ``advance`` is called with the number of values computed.
     """
     result = np.ones(n.size)
@@ -422,13 +424,20 @@ def simultaneous_p_values(
     result[few] = n.size * np.exp(log_p[few])
     if rest.size:
         # compute the increasing function at some points, and round up elsewhere
-        ordered, count = log_p[rest], _LEVELS
+        ordered, rounded = log_p[rest], _ROUNDED
         if rest.size > _MANY:
-            count = _FEWER
-        levels = np.linspace(ordered[0], ordered[-1], count)
+            rounded = _COARSELY
+        levels = np.linspace(ordered[0], ordered[-1], _LEVELS)
         first = np.searchsorted(ordered, ordered)  # the first among tied p-values
         places = np.unique(np.searchsorted(ordered, [*levels, ordered[-1]]))
         values = at(rest[places])
+        for _ in range(_MOST_PLACES):
+            wide = np.flatnonzero((np.diff(values) > rounded) & (np.diff(places) > 1))
+            if not wide.size:
+                break
+            between = (places[wide] + places[wide + 1]) // 2
+            values = np.insert(values, wide + 1, at(rest[between]))
+            places = np.insert(places, wide + 1, between)
         for alpha in _ALPHAS:  # bisect until all p-values up to alpha are known individually
             for _ in range(_MOST_PLACES):
                 right = int(np.searchsorted(values, alpha * (1.0 + 1e-12), "right"))
