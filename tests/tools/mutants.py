@@ -464,7 +464,7 @@ SEEDED = {
         ("1.0 - (1.0 - level) / count", "1.0 - (1.0 - level)"),
     ],
     ("two_by_two.py", "stats/two_by_two curves/shapes lists/acceptance judging/annotation"): [
-        (", p_mid = np.exp(one.ge), np.exp(one.mid)", ", p_mid = np.exp(one.gt), np.exp(one.mid)"),
+        ("p_value = np.exp(one.ge)", "p_value = np.exp(one.gt)"),
         ("1.0 - 0.5 * np.exp(upper.pmf)", "1.0 - np.exp(upper.pmf)"),
         ("0.5 * (p_value + _tail_mass(", "(_tail_mass("),
         ("_tail_mass(observed + _AS_LIKELY", "_tail_mass(observed - _AS_LIKELY"),
@@ -775,7 +775,7 @@ SEEDED = {
         ("(least < options.alpha) & (options.alpha < most)", "options.alpha < most"),
         ("tails * np.sqrt(shares * (1.0", "np.sqrt(shares * (1.0"),
         ("    doubled = np.minimum(1.0, 2.0 * ordered)", "    doubled = np.minimum(1.0, ordered)"),
-        ("_negative(together), _negative(alone)", "together, alone"),
+        ("together = _negative(together)", "together = together"),
     ],
     ("blocks.py", "doors/dask::test_tests_of_items_are_those_of_pandas"): [
         ("weights / linear.weight * linear.about", "linear.about / weights.size"),
