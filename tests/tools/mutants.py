@@ -781,7 +781,7 @@ SEEDED = {
         ("(least < options.alpha) & (options.alpha < most)", "options.alpha < most"),
         ("tails * np.sqrt(shares * (1.0", "np.sqrt(shares * (1.0"),
         ("    doubled = np.minimum(1.0, 2.0 * ordered)", "    doubled = np.minimum(1.0, ordered)"),
-        ("        together = _negative(together)\n", ""),
+        ("together = _negative(together)", "together = together"),
     ],
     ("blocks.py", "doors/dask::test_tests_of_items_are_those_of_pandas"): [
         ("weights / linear.weight * linear.about", "linear.about / weights.size"),
