@@ -451,7 +451,7 @@ def outline_precision(
     return OutlinePrecision(float(value), float(corrected), least, variance, fourth, chance)
 
 
-def _class_terms(placement: FloatArray, times: IntArray) -> tuple[float, float]:
+def _class_terms(placement: FloatArray, times: IntArray) -> Any:
     """Return one class's part of the variance and of its squared terms, from counts."""
     size = float(times.sum())
     if size < 2.0:
