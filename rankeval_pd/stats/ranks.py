@@ -261,7 +261,7 @@ def _may_agree(items: AnyItems) -> bool:
     sizes = np.bincount(items.strata)
     if sizes.min() >= _SMALL or sizes.max() <= 2 * sizes.min():
         return False
-    most = items.n_items / sizes.size / sizes  # in a mean of strata
+    most = items.n_items / (sizes.size * sizes)  # in a mean of strata
     return bool(np.isin(items.statistics[..., 0] / most[items.strata], (0.0, 1.0)).all())
 
 
