@@ -118,7 +118,7 @@ def compare_area(
     reaches 0 (NaN with "delong"). In simulations, the 5% test of
     ROC areas rejected at most 0.062 of true null hypotheses, and with 10 or more true positives
     the coverage of the 95% interval was at least 0.93, compared with 0.774 for DeLong's. The test
-    of average precision rejected at most 0.062, and its interval covered at least 0.944 with 3 or
+    of average precision rejected at most 0.075, and its interval covered at least 0.942 with 3 or
     more true positives but only 0.69 with 2. Cost: O(N log N) per measure, O(N) per pair.
 
     References

@@ -298,8 +298,7 @@ def precision_gap(
         drift=of_a.drift - of_b.drift,
     )
     gap = spread_of(apart, cluster)
-    times = early.AP_GAP_FREEDOM
-    freedom = np.maximum(gap.uneven_freedom(times), 1.0)
+    freedom = np.maximum(gap.uneven_freedom(early.AP_GAP_FREEDOM), 1.0)
     t, p_value = t_and_p(apart.value, gap.error, freedom, alternative)
     columns: Columns = {
         "difference": apart.value,
@@ -313,7 +312,7 @@ def precision_gap(
     }
     for side, result in (("a", of_a), ("b", of_b)):
         own = spread_of(result, cluster, warned=False, alone=True)
-        terms = early.precision_terms(result, own, times)
+        terms = early.precision_terms(result, own, early.AP_GAP_FREEDOM)
         for name, values in zip(_OF_AP, terms, strict=True):
             columns[f"{name}_{side}"] = values
     return columns

@@ -130,8 +130,7 @@ class AreaSpread(NamedTuple):
     def uneven_freedom(self, times: float) -> FloatArray:
         """Return the smallest degrees of freedom, at most so many times Simpson's number."""
         with silent_division():
-            most = times * self.variance**2 / self.fourth
-        return np.asarray(np.fmin(self.least_freedom, most))
+            return np.asarray(np.fmin(self.least_freedom, times * self.variance**2 / self.fourth))
 
     @property
     def counted(self) -> dict[str, AnyArray]:
@@ -147,7 +146,8 @@ class AreaSpread(NamedTuple):
 
 def area_spread(placement: FloatArray, gold: BoolArray, present: BoolArray) -> AreaSpread:
     """Return DeLong's variance from the placements, with one term per class."""
-    parts, sizes, fourth = [], [], np.float64(0.0)
+    parts, sizes = [], []
+    fourth: Any = 0.0
     for group in (gold & present, ~gold & present):
         size = group.sum(axis=-1)
         inside = np.where(group, placement, 0.0)
@@ -158,10 +158,11 @@ def area_spread(placement: FloatArray, gold: BoolArray, present: BoolArray) -> A
             far = np.where(far.max(axis=-1, keepdims=True, initial=0.0) < _ROUNDING, 0.0, far)
             times = size * np.where(size > 1, size - 1.0, np.nan)
             parts.append((far**2).sum(axis=-1) / times)
-            fourth = fourth + (far**4).sum(axis=-1) / times**2
+            fourth += (far**4).sum(axis=-1) / times**2
         sizes.append(size)
-    variance, freedom = parts[0] + parts[1], freedom_of(parts, sizes)
-    return AreaSpread(variance, freedom, sizes[0], sizes[1], fourth=fourth)
+    return AreaSpread(
+        parts[0] + parts[1], freedom_of(parts, sizes), sizes[0], sizes[1], fourth=fourth
+    )
 
 
 def freedom_of(parts: Sequence[FloatArray] | FloatArray, sizes: Any) -> FloatArray:
@@ -386,8 +387,7 @@ def outline_area(outline: Outline) -> tuple[float, AreaSpread]:
         ahead = 0.5 * np.concatenate([2 * tp_up_to, tp_up_to[1:] + tp_up_to[:-1]]) / positive
         # (score) placements of the positives, and (between, tied) placements of the negatives
         others = np.concatenate([outline.between, outline.tied])
-        terms = _class_terms(beaten, outline.tp), _class_terms(ahead, others)
-        parts, _ = np.transpose(terms)
+        parts, _ = np.transpose([_class_terms(beaten, outline.tp), _class_terms(ahead, others)])
         block = (outline.tp + outline.tied) * 1.0
         total = np.float64(positive + negative)
         untied = 1.0 - (block**3 - block).sum() / (total**3.0 - total)
@@ -452,11 +452,11 @@ def outline_precision(
         if positive > 1:
             scale = positive / (positive - 1.0)
         share = (positive - 1.0) / max(total - 1.0, 1.0)
-    of_positive = _class_terms((precision - value + gained) * scale, outline.tp)
-    of_negative = _class_terms(
-        np.concatenate([-lost, -lost[:-1]]) * scale, np.concatenate([outline.between, outline.tied])
+    negatives = np.concatenate([outline.between, outline.tied])
+    variance, fourth = np.add(
+        _class_terms((precision - value + gained) * scale, outline.tp),
+        _class_terms(np.concatenate([-lost, -lost[:-1]]) * scale, negatives),
     )
-    variance, fourth = np.add(of_positive, of_negative)
     lists = total
     if ends:
         lists -= unscored
@@ -469,7 +469,7 @@ def outline_precision(
     return OutlinePrecision(float(value), float(corrected), least, variance, fourth, chance)
 
 
-def _class_terms(placement: FloatArray, times: IntArray) -> tuple[float, float]:
+def _class_terms(placement: FloatArray, times: IntArray) -> Any:
     """Return one class's part of the variance and of its squared terms, from counts."""
     size = float(times.sum())
     if size < 2.0:
@@ -477,9 +477,9 @@ def _class_terms(placement: FloatArray, times: IntArray) -> tuple[float, float]:
     mean = (placement * times).sum() / size
     far = np.where(times > 0, np.abs(placement - mean), 0.0)
     if far.max(initial=0.0) < _ROUNDING:
-        far = 0.0 * far
+        far *= 0.0
     squares = far**2 / (size * (size - 1.0))
-    return float(times @ squares), float(times @ squares**2)
+    return times @ squares, times @ squares**2
 
 
 # ------------------------------- Intervals for differences between two areas on the same candidates

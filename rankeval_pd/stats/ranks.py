@@ -262,12 +262,13 @@ def scores_with_limits(draws: Draws, test: str) -> SystemScores:
 
 def _may_agree(items: AnyItems) -> bool:
     """Return whether a stratum has few items, right or wrong, so that all may agree by chance."""
-    if not isinstance(items, Items) or items.strata is None or items.linear != "mean":
+    if not isinstance(items, Items) or items.strata is None:
         return False
     sizes = np.bincount(items.strata)
-    most = (items.n_items / (sizes.size * sizes))[items.strata]  # in a mean of strata
-    few = sizes.min() < _SMALL and sizes.max() > 2 * sizes.min()
-    return bool(few and np.isin(items.statistics[..., 0] / most, (0.0, 1.0)).all())
+    if sizes.min() >= _SMALL or sizes.max() <= 2 * sizes.min():
+        return False
+    most = items.n_items / (sizes.size * sizes)  # in a mean of strata
+    return bool(np.isin(items.statistics[..., 0] / most[items.strata], (0.0, 1.0)).all())
 
 
 def _score_limits(draws: Draws, test: str, level: float) -> tuple[str, Limits]:
