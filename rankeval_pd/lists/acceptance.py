@@ -272,7 +272,8 @@ def compare_thresholds(
         None means "kosinski" for "precision" and "npv", a weighted generalized score test of the
         printed difference, and "unconditional" for "recall" and "specificity", as for systems on
         right-or-wrong items. For "f1", "proportions" is the law of :func:`paired_bootstrap` for
-        ratios; p-values are NaN for fewer than 5 accepted or positive candidates. "fisher" tests another hypothesis: candidates that only ``a`` accepts
+        ratios; p-values are NaN for fewer than 5 accepted or positive candidates. "fisher" tests
+        another hypothesis: candidates that only ``a`` accepts
         are as precise as those that only ``b`` accepts. ``difference`` and its interval are then
         of these two regions. Pass it for sets of about equal size.
     alternative
