@@ -100,7 +100,7 @@ def test_what_a_keyword_adds_has_its_columns():
 SEEDS = pd.MultiIndex.from_product([range(12), range(4)], names=["item", "seed"])
 WITH = {  # options that add columns
     "compare": [{"of": "recall"}, {"of": "lift"}, {"adjust": "max-t", "margin": 0.5}],
-    "compare_thresholds": [{"of": "npv"}, {"of": "specificity"}, {"adjust": "holm"}],
+    "compare_thresholds": [{"of": "npv"}, {"of": "f1"}, {"of": "specificity"}, {"adjust": "holm"}],
     "compare_area": [{"adjust": "holm"}],
     "unpaired_area": [{"adjust": "holm"}],
     "random_test": [{"by": "query", "combine": True}],

@@ -30,6 +30,7 @@ from rankeval_pd.decisions.ranks import (
 from rankeval_pd.decisions.verdicts import (
     OF_CLUSTERS,
     OF_ERROR,
+    OF_F1,
     OF_ONLY,
     OF_PAIRED,
     OF_REGIONS,

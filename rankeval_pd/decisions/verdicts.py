@@ -383,3 +383,7 @@ OF_SETS = Interval(
     ("tp_overlap", "tp_only_a", "tp_only_b", "overlap", "n_only_a", "n_only_b"),
 )
 """The interval for a difference in precision of two acceptance sets."""
+
+
+OF_F1 = Interval(stats.f1_law, (*OF_SETS.columns, "of_all"))
+"""The interval for a difference in F1 of two acceptance sets."""

@@ -12,6 +12,7 @@ import pandas as pd
 
 from rankeval_pd import doors, errors, stats
 from rankeval_pd.decisions import (
+    OF_F1,
     OF_ONLY,
     OF_PAIRED,
     OF_SETS,
@@ -215,12 +216,14 @@ _PAIRED = ("recall", "specificity")  # quantities with the same denominator in b
 _TESTS = {  # the tests of each quantity, the default first
     "precision": ("kosinski", "fisher"),
     "npv": ("kosinski",),
+    "f1": ("proportions",),
     **dict.fromkeys(_PAIRED, ("unconditional",)),
 }
 _LAWS = {  # the interval of each test, and its name
     "kosinski": (OF_SETS, "score"),
     "fisher": (OF_ONLY, "score"),
     "unconditional": (OF_PAIRED, "tango"),
+    "proportions": (OF_F1, "proportions"),
 }
 
 
@@ -229,7 +232,7 @@ _LAWS = {  # the interval of each test, and its name
     ends=True,
     short="measure_a measure_b n_a n_b difference ci_low ci_high p_value p_adjusted better",
     details="threshold_a threshold_b precision_a precision_b recall_a recall_b specificity_a"
-    " specificity_b npv_a npv_b overlap n_only_a n_only_b tp_only_a tp_only_b odds_ratio"
+    " specificity_b npv_a npv_b f1_a f1_b overlap n_only_a n_only_b tp_only_a tp_only_b odds_ratio"
     " significant leaning"
     " ci_low_alone ci_high_alone",
     layout="pair cut",
@@ -268,7 +271,9 @@ def compare_thresholds(
     test
         None means "kosinski" for "precision" and "npv", a weighted generalized score test of the
         printed difference, and "unconditional" for "recall" and "specificity", as for systems on
-        right-or-wrong items. "fisher" tests another hypothesis: candidates that only ``a`` accepts
+        right-or-wrong items. For "f1", "proportions" is the law of :func:`paired_bootstrap` for
+        ratios; p-values are NaN for fewer than 5 accepted or positive candidates. "fisher" tests
+        another hypothesis: candidates that only ``a`` accepts
         are as precise as those that only ``b`` accepts. ``difference`` and its interval are then
         of these two regions. Pass it for sets of about equal size.
     alternative
@@ -436,6 +441,8 @@ def _set_columns(
     with stats.silent_division():
         recall = r.tp_a / positive, r.tp_b / positive
         share_a, share_b = sets.tp_a / below[0], sets.tp_b / below[1]
+        if of == "f1":
+            share_a, share_b = 2 * r.tp_a / (r.n_a + positive), 2 * r.tp_b / (r.n_b + positive)
         difference = share_a - share_b
         if of in _PAIRED:
             odds_ratio = np.true_divide(tp_only_a, tp_only_b)
@@ -448,6 +455,9 @@ def _set_columns(
     elif how.test == "kosinski":
         counts = (sets.tp_overlap, tp_only_a, tp_only_b), (sets.overlap, only_a, only_b)
         p_value = stats.one_or_two_sided(*stats.set_tails(*counts), how.alternative)
+    elif of == "f1":
+        counts = sets.tp_overlap, tp_only_a, tp_only_b, sets.overlap, only_a, only_b, of_all
+        p_value = stats.one_or_two_sided(*stats.f1_law(*counts), how.alternative)
     else:
         greater = stats.paired_tails(tp_only_a, tp_only_b, of_all)
         less = stats.paired_tails(tp_only_b, tp_only_a, of_all)

@@ -52,6 +52,7 @@ from rankeval_pd.stats.distributions import (
     tails_of_sum,
 )
 from rankeval_pd.stats.families import adjust, interval_levels, letters, level_of_each, step_down
+from rankeval_pd.stats.item_gains import f1_law
 from rankeval_pd.stats.items import (
     ADJUSTMENTS,
     DIRECTED_METRICS,

@@ -213,6 +213,29 @@ class RatioGains(ParametricGains):
         return clopper_pearson(self.share * size, size, level)
 
 
+_IN_SETS = np.array([[1, 1, 0, 1, 1, 0, 0], [1, 0, 1, 1, 0, 1, 0]])  # of each kind of candidate
+_GOLD = np.array([1, 1, 1, 0, 0, 0, 1])
+
+
+def f1_law(*counts: AnyArray, level: float | None = None) -> Limits:
+    """Return tails of equal F1, or limits, for true positives and sizes of regions, and N+."""
+    columns = np.broadcast_arrays(*counts)
+    found = np.full((2, *columns[0].shape), np.nan)
+    kinds = np.stack([_IN_SETS * _GOLD, _IN_SETS, np.stack([_GOLD, _GOLD])], axis=-1)
+    form, pair = resamples.RATIO_FORMS[resamples.f1], np.array([[0, 1]])
+    for row in np.ndindex(columns[0].shape):
+        tp, n, positive = np.split(np.array([x[row] for x in columns], dtype=np.int64), [3, 6])
+        if not n.sum() * positive.sum():
+            continue
+        values = kinds.repeat([*tp, *(n - tp), *(positive - tp.sum())], axis=1) * 1.0
+        sums = ratio_sums(values, form, pair)
+        gains = RatioGains(values.sum(axis=1), sums, form, pair, 1.0)
+        if not gains.few[0]:
+            limits = gains.tails if level is None else gains.limits(level)
+            found[0][row], found[1][row] = limits[0][0], limits[1][0]
+    return found[0], found[1]
+
+
 class _Law(NamedTuple):
     """The distribution of a difference between two proportions; see the module docstring."""
 

@@ -392,3 +392,45 @@ def test_why_nothing_is_promised(asked, why):
     with pytest.warns(RankevalWarning, match=why):
         found = df.rankeval.choose_threshold(**asked)
     assert found["threshold"].isna().all()
+
+
+# ------------------------------------------------------------------------------------- F1 of sets
+
+
+def _f1_of(gold, a, b, **options):
+    frame = pd.DataFrame({"a": 1.0 * np.array(a), "b": 1.0 * np.array(b), "gold": gold})
+    return frame.rankeval.compare_thresholds("a", "b", 0.5, of="f1", details=True, **options)
+
+
+@given(st.integers(0, 10**6), st.sampled_from([12, 40, 90]), st.sampled_from([0.2, 0.6]))
+def test_f1_of_sets_is_that_of_paired_predictions(seed, n, rate):
+    rng = np.random.default_rng(seed)
+    gold, a, b = (rng.random((3, n)) < rate) | (np.arange(n) < 5)
+    row = _f1_of(gold, a, b).iloc[0]
+    assert row["f1_a"] == pytest.approx(metrics.f1_score(gold, a))
+    assert row["f1_b"] == pytest.approx(metrics.f1_score(gold, b))
+    items = rankeval_pd.from_predictions(gold, {"a": a, "b": b}, "f1", positive=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankevalWarning)
+        paired = items.rankeval(metric="f1").paired_bootstrap().iloc[0]
+    assert row["p_value"] == pytest.approx(paired["p_value"], abs=1e-9)
+    names = ["difference", "ci_low", "ci_high"]
+    expected = paired[["gain", "ci_low", "ci_high"]].to_numpy(dtype=float)
+    if paired["system_a"] == "b":
+        expected = -expected[[0, 2, 1]]
+    if not np.array_equal(a, b):
+        assert row[names].tolist() == pytest.approx(expected.tolist(), abs=1e-7)
+
+
+def test_f1_of_sets_at_the_edges():
+    gold, most = np.arange(40) < 12, np.arange(40) < 20
+    every, none = np.ones(40, dtype=bool), np.zeros(40, dtype=bool)
+    same = _f1_of(gold, most, most).iloc[0]
+    assert same["difference"] == 0.0
+    assert same["p_value"] == 1.0
+    nested = _f1_of(gold, most, every)
+    assert nested["p_value"].iloc[0] < 0.05
+    assert nested["better"].iloc[0] == "a"
+    assert nested.attrs["test"] == nested.attrs["interval"] == "proportions"
+    for labels, a, b in ((gold, none, most), (gold, none, none), (gold[:1], every[:1], none[:1])):
+        assert _f1_of(labels, a, b)[["p_value", "ci_low", "ci_high"]].isna().all(axis=None)

@@ -533,6 +533,7 @@ SEEDED = {
         ("sets.threshold[promise.chosen] * signs[row]", "sets.threshold[promise.chosen]"),
         ("tp_only_a / only_a - tp_only_b / only_b", "share_a - share_b"),
         ("stats.paired_tails(tp_only_b, tp_only_a, of_all)", "1.0"),
+        ("2 * r.tp_b / (r.n_b + positive)", "2 * r.tp_b / r.n_b"),
         ("recall = r.tp_a / positive, r.tp_b", "recall = r.tp_b / positive, r.tp_a"),
         ("np.where(unequal, np.nan, towards)", "towards"),
     ],
