@@ -456,8 +456,8 @@ def _set_columns(
         counts = (sets.tp_overlap, tp_only_a, tp_only_b), (sets.overlap, only_a, only_b)
         p_value = stats.one_or_two_sided(*stats.set_tails(*counts), how.alternative)
     elif of == "f1":
-        counts = sets.tp_overlap, tp_only_a, tp_only_b, sets.overlap, only_a, only_b, of_all
-        p_value = stats.one_or_two_sided(*stats.f1_law(*counts), how.alternative)
+        regions = sets.tp_overlap, tp_only_a, tp_only_b, sets.overlap, only_a, only_b, of_all
+        p_value = stats.one_or_two_sided(*stats.f1_law(*regions), how.alternative)
     else:
         greater = stats.paired_tails(tp_only_a, tp_only_b, of_all)
         less = stats.paired_tails(tp_only_b, tp_only_a, of_all)
