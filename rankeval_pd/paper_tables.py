@@ -61,14 +61,14 @@ class Format(TypedDict, total=False):
 
 
 @overload
-def paper_table(tables: Tables, to: None = None, **options: Unpack[Format]) -> pd.DataFrame: ...
+def paper_table(table: Tables, to: None = None, **options: Unpack[Format]) -> pd.DataFrame: ...
 @overload
-def paper_table(tables: Tables, to: Target, **options: Unpack[Format]) -> str: ...
+def paper_table(table: Tables, to: Target, **options: Unpack[Format]) -> str: ...
 
 
 @checked_call
 def paper_table(
-    tables: Tables,
+    table: Tables,
     to: Target | None = None,
     *,
     rows: Literal["groups"] | None = None,
@@ -81,7 +81,7 @@ def paper_table(
 
     Parameters
     ----------
-    tables : DataFrame, Dataset, or a list or mapping of these
+    table : DataFrame, Dataset, or a list or mapping of these
         The result of any method, with or without ``details=True``. Several tables become columns
         side by side, with the names in a mapping as headers.
     to : {None, "latex", "markdown"}
@@ -128,9 +128,9 @@ def paper_table(
     check_flag("stars", stars)
     if digits is not None:
         check_count("digits", digits, 0)
-    grids, named = [], words.named_tables(tables)
-    for name, table in named:
-        frame, attrs = words.result_frame(table), table.attrs
+    grids, named = [], words.named_tables(table)
+    for name, one in named:
+        frame, attrs = words.result_frame(one), one.attrs
         check_attrs(attrs)
         if not len(frame):
             raise ValueError("table has no rows. Pass a table with at least one row.")
@@ -158,7 +158,7 @@ def _side_by_side(grids: list[tuple[str, Grid]]) -> Grid:
     for name, grid in grids:
         if grid.header[0] != first:
             raise ValueError(
-                f"tables: one has rows for {first!r} and another for {grid.header[0]!r}. Pass"
+                f"table: one has rows for {first!r} and another for {grid.header[0]!r}. Pass"
                 " tables with the same kind of rows."
             )
         own = grid.header[1:]

@@ -158,7 +158,7 @@ def test_tables_are_told_together_and_side_by_side():
     assert list(paper_table([first, second]).columns) == [
         "area under the ROC curve", "precision",
     ]  # fmt: skip
-    with pytest.raises(TypeError, match="tables"):
+    with pytest.raises(TypeError, match="table"):
         in_words("area")
     with pytest.raises(ValueError, match="same kind of rows"):
         paper_table([first, answered("compare_area")])

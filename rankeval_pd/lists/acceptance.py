@@ -458,6 +458,11 @@ def _set_columns(
     elif of == "f1":
         regions = sets.tp_overlap, tp_only_a, tp_only_b, sets.overlap, only_a, only_b, of_all
         p_value = stats.one_or_two_sided(*stats.f1_law(*regions), how.alternative)
+        if (np.isnan(p_value) & exists & (difference != 0.0)).any():
+            errors.warn(
+                "of='f1': with fewer than five accepted candidates or positives, there is no test."
+                " Compare the precision instead."
+            )
     else:
         greater = stats.paired_tails(tp_only_a, tp_only_b, of_all)
         less = stats.paired_tails(tp_only_b, tp_only_a, of_all)

@@ -152,6 +152,8 @@ class TestPlan:
             seeds = own.fewest, round(own.widening(options.level), 2), own.n_systems
         if interval == "wild" and (self.crossed or (seeds[0] and self.signs)):
             interval = "student"
+        elif interval == "wild" and isinstance(own, RatioGains):
+            interval = "proportions"
         n_strata = 0
         if isinstance(items, Items) and items.strata is not None:
             n_strata = int(items.strata.max()) + 1

@@ -29,12 +29,12 @@ _WRITERS: dict[str, Writer] = {
 
 
 @checked_call
-def in_words(tables: Tables, *, methods: bool = False) -> str:
+def in_words(table: Tables, *, methods: bool = False) -> str:
     """Write the result of a method as sentences.
 
     Parameters
     ----------
-    tables : DataFrame, Dataset, or a list or mapping of these
+    table : DataFrame, Dataset, or a list or mapping of these
         The result of any method, or some of its rows, with the default or all columns. Names in a
         mapping precede the sentences. The ``attrs`` of a table record how it was made; methods of
         pandas that drop them, such as ``merge``, need ``x.attrs = table.attrs``.
@@ -67,8 +67,8 @@ def in_words(tables: Tables, *, methods: bool = False) -> str:
     """
     check_flag("methods", methods)
     texts = []
-    for name, table in named_tables(tables):
-        frame, attrs = result_frame(table), table.attrs
+    for name, one in named_tables(table):
+        frame, attrs = result_frame(one), one.attrs
         check_attrs(attrs)
         if methods:
             told = [methods_section(frame, attrs)]
@@ -90,7 +90,7 @@ def named_tables(tables: Tables) -> list[tuple[str, Table]]:
         return [(str(name), table) for name, table in tables_by_name.items()]
     if isinstance(tables, list | tuple):
         return [("", table) for table in tables]
-    raise no_table("tables", tables, "the result of a method, or a list or mapping of results")
+    raise no_table("table", tables, "the result of a method, or a list or mapping of results")
 
 
 _LIMITING = 1.2  # seeds are mentioned if they widen intervals by this factor
@@ -162,5 +162,5 @@ def result_frame(table: Any) -> pd.DataFrame:
         frame = rows_in(table).drop(columns=["row", "pair", "cut"], errors="ignore")
         return frame[sorted(frame, key=lambda name: name in table.data_vars)].dropna(how="all")
     if not isinstance(table, pd.DataFrame):
-        raise no_table("tables", table, "the result of a method")
+        raise no_table("table", table, "the result of a method")
     return table

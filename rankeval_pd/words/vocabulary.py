@@ -135,6 +135,7 @@ INTERVALS = {
     "hodges-lehmann": "Hodges–Lehmann",
     "dkw": "Dvoretzky–Kiefer–Wolfowitz",
     "systems": "system bootstrap",
+    "proportions": "dependent-proportions",
 }
 
 #: what the intervals of n-best lists cover

@@ -254,8 +254,7 @@ def test_scores_too_skewed_for_their_number_are_said():
 def test_a_very_small_stratum_of_items_right_or_wrong_is_said(sizes, right, told):
     rng = np.random.default_rng(6)
     values = rng.normal(size=(sum(sizes), 4)).clip(-1.0, 1.0)  # some are 1
-    if right:
-        values = (values < 0.8) * 1.0
+    values = np.where(right, values < 0.8, values)
     frame = pd.DataFrame(values).add_prefix("s").assign(task=np.repeat(range(len(sizes)), sizes))
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
