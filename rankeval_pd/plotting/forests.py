@@ -52,7 +52,7 @@ from rankeval_pd.plotting.panels import (
     table_of,
     tidy,
 )
-from rankeval_pd.stats import WRITTEN, AnyArray
+from rankeval_pd.stats import AnyArray
 from rankeval_pd.systems import tests
 from rankeval_pd.tables import Attrs
 from rankeval_pd.words.numbers import letter_sets, percent_of
@@ -269,7 +269,6 @@ def rows_high(table: Sized) -> tuple[float, float]:
 
 # ---- Areas, ranks and mean differences
 
-_AREAS = {"roc": "area under the ROC curve", "ap": "average precision"}
 _SHORT = {"roc": "AUC", "ap": "AP"}
 RANKED = "measure value ci_low ci_high rank_low rank_high"
 
@@ -297,7 +296,7 @@ def area(canvas: Canvas, table: pd.DataFrame) -> None:
     rows = pd.DataFrame({"name": table["measure"], "value": table["area"], "accent": False})
     rows["low"], rows["high"] = table.get("ci_low", np.nan), table.get("ci_high", np.nan)
     references = {float(x): f"random {number(float(x), digits)}" for x in chances}
-    label = _AREAS.get(kind, "area")
+    label = called(table.attrs)[0]
     header = _SHORT.get(kind, "area")
     draw_forest(canvas, rows, label, header, table.attrs.get("level"), references=references)
     if "ci_low" in table:
@@ -366,7 +365,7 @@ def system_ranks(canvas: Canvas, table: pd.DataFrame) -> None:
     >>> import pandas as pd, rankeval_pd
     >>> df = pd.DataFrame({"x": [1, 1, 1, 0] * 8, "y": [1, 1, 0, 0] * 8, "z": [1, 0, 0, 0] * 8})
     >>> df.rankeval.plot.system_ranks().get_xlabel()
-    'score'
+    'mean score'
     """
     best = first_of(table, ("rank", "rank_low", "system"))
     table = table.sort_values(best, kind="stable")
@@ -422,13 +421,8 @@ def what_of(attrs: Attrs) -> str:
 
 
 def score_of(attrs: Attrs) -> str:
-    """Return the name of the scores, which is the metric if the table contains it."""
-    if "what" in attrs:  # tables of measures
-        return str(attrs["what"])
-    metric = attrs.get("metric")
-    if metric in (None, "mean", "sum"):
-        return str(attrs.get("of", "score"))
-    return str(WRITTEN.get(metric, metric))
+    """Return the name of the scores; tables of measures contain it."""
+    return str(attrs.get("what") or called(attrs)[0])
 
 
 def gain_of(attrs: Attrs) -> str:

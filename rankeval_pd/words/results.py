@@ -270,8 +270,7 @@ def _verdict(part: pd.DataFrame, name: str, where: Row, attrs: Attrs) -> Iterato
             are = agree(len(lacking), "is", "are")
             yield f"{join(lacking, noun=many)} {are} not shown to be better than chance."
         else:
-            all_are = {1: "It is", 2: "Both are"}.get(len(part), "All are")
-            yield f"{all_are} better than chance."
+            yield "All are better than chance."
     if "tie_decides" in part and part["tie_decides"].any():
         yield (
             "The order of equal scores determines the results of the tests for"

@@ -165,7 +165,6 @@ def _row_unit(frame: pd.DataFrame, name: Any, attrs: Attrs) -> Unit:
     return column_unit(frame, name, f"{limits}_low" * two_sided, percent=percent)
 
 
-_AIMS = {"youden": "Youden index", "npv": "negative predictive value"}
 #: the column of a quantity, or of a method, if it has another name
 _COLUMNS = {
     "enrichment": "lift",
@@ -215,7 +214,7 @@ def _row(row: Row, units: Mapping[Any, Unit], sentence: str, attrs: Attrs) -> st
         texts["verdict"] = _bounded(row, alpha_of(attrs))
     side = {"greater": "one-sided"}.get(str(attrs.get("alternative")), "two-sided")
     texts |= {"noun": called(attrs)[0], "level": level_of(attrs), "side": side}
-    texts["aim"] = _AIMS.get(aim, aim)
+    texts["aim"] = called({"quantity": aim})[0]
     family = str(attrs.get("family", "1 measure"))
     texts["together"] = f" for {family} together" * (family != "1 measure")
     end = " The list ends inside a tie." * bool(row.get("tied"))

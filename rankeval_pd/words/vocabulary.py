@@ -174,7 +174,12 @@ _AREAS = {
 }
 
 
-_QUANTITIES = {"npv": "negative predictive value", "f1": "F1", "enrichment": "lift"}
+_QUANTITIES = {
+    "youden": "Youden index",
+    "npv": "negative predictive value",
+    "f1": "F1",
+    "enrichment": "lift",
+}
 _NO_PERCENT = ("lift", "enrichment", "score", "gain", "area", "threshold")
 
 
@@ -285,15 +290,13 @@ def intervals_of(attrs: Attrs, *, gaps: bool) -> str:
     kind = laws_of(attrs)
     if not gaps:
         return f"{attrs.get('intervals', '')} {kind}".strip()
+    if "baseline" in attrs:
+        kind = ""
     if not adjustment(attrs):
-        return kind * ("baseline" not in attrs)
-    method = str(attrs["adjust"])
-    if method.startswith("max-t"):
-        return "simultaneous"
-    what = "adjusted (false coverage rate)"
-    if method in ("holm", "bonferroni"):
-        what = "simultaneous"
-    return f"{what} {kind * ('baseline' not in attrs)}".rstrip()
+        return kind
+    if attrs["adjust"] in ("bh", "by"):
+        return f"adjusted (false coverage rate) {kind}".rstrip()
+    return f"simultaneous {kind * (attrs['adjust'] in ('holm', 'bonferroni'))}".rstrip()
 
 
 P_VALUES = ("p_adjusted", "p_value")
