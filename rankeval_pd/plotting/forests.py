@@ -414,7 +414,7 @@ def what_of(attrs: Attrs) -> str:
     """Return the name of the ranking criterion."""
     name = called(attrs)[0]
     if "metric" in attrs:
-        return f"mean {name} over queries"
+        return " ".join(filter(None, ["mean", name, "over queries"]))
     if attrs.get("n"):
         name += f", n = {attrs['n']:,}"
     return name

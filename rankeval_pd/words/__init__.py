@@ -63,7 +63,8 @@ def in_words(table: Tables, *, methods: bool = False) -> str:
     The table was made with `compare` of rankeval_pd 0.1.0 at n = 100. Differences were tested
     with Fisher's exact test. The tests were two-sided and unadjusted, with a significance level
     of 5%. Score and normal intervals (the wider of the limits for fixed thresholds and for
-    n-best lists) have a confidence level of 95%.
+    n-best lists) have a confidence level of 95%. Equal scores were ordered at random, in the
+    same order for all measures.
     """
     check_flag("methods", methods)
     texts = []
