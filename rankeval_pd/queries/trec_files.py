@@ -547,7 +547,7 @@ def _examples(names: Any, which: Any) -> str:
 
 @checked_call
 def write_trec(
-    data: pd.DataFrame,
+    table: pd.DataFrame,
     runs: str | Path | Mapping[str, str | Path],
     qrels: str | Path | None = None,
     *,
@@ -557,7 +557,7 @@ def write_trec(
 
     Parameters
     ----------
-    data : DataFrame
+    table : DataFrame
         A frame like the result of :func:`read_trec`, with one row per query and document and
         one score column per run.
     runs : path or mapping
@@ -590,7 +590,7 @@ def write_trec(
     1 Q0 d1 1 0.1 bm25
     """
     queries, documents = (
-        identifiers(frame_column(data, name, name), name) for name in ("query", "document")
+        identifiers(frame_column(table, name, name), name) for name in ("query", "document")
     )
     for name in queries[[x.startswith("#") for x in queries]]:
         raise ValueError(
@@ -598,21 +598,21 @@ def write_trec(
         )
     known = [
         name
-        for name, dtype in data.dtypes.items()
+        for name, dtype in table.dtypes.items()
         if name not in _COLUMNS
         and pd.api.types.is_numeric_dtype(dtype)
         and not pd.api.types.is_bool_dtype(dtype)
     ]
     files: list[tuple[Path, list[Any]]] = []
     for name, path in _run_paths(runs, known).items():
-        score = frame_column(data, name, "runs").to_numpy(dtype=float, na_value=np.nan)
+        score = frame_column(table, name, "runs").to_numpy(dtype=float, na_value=np.nan)
         rows = np.flatnonzero(~np.isnan(score))
         rows = rows[np.lexsort((-score[rows], share_codes([queries[rows]]).codes[0]))]
         of = pd.Series(queries[rows])
         rank = of.groupby(of, sort=False).cumcount().to_numpy() + 1
         files.append((path, [of, "Q0", documents[rows], rank, score[rows], name]))
     if qrels is not None:
-        grades = frame_column(data, "grade", "grade")
+        grades = frame_column(table, "grade", "grade")
         rows = np.flatnonzero(grades.notna())
         values = grade_values(grades.iloc[rows], grades.name)
         if min_grade is not None:

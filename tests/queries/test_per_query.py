@@ -291,7 +291,7 @@ def test_the_metric_stays_with_its_values():
         assert "mean AP is" in rankeval_pd.in_words(found)
     ranks = rankeval_pd.system_ranks(several[["AP"]], n_resamples=99)
     assert "highest mean AP" in rankeval_pd.in_words(ranks)
-    assert rankeval_pd.plotting.system_ranks(ranks).get_xlabel() == "AP"
+    assert rankeval_pd.plotting.system_ranks(ranks).get_xlabel() == "mean AP"
     told = r"metrics 'AP', 'P@3'.*Select one metric: data\[\['AP'\]\]"
     for ask in (rankeval_pd.paired_bootstrap, rankeval_pd.plotting.paired_differences):
         with pytest.raises(ValueError, match=told):
