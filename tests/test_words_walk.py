@@ -27,7 +27,7 @@ NAMES = [name for name in METHODS if not can(QUESTIONS[name]).own_rows]
 SAID: dict[str, dict[Any, str]] = {
     "test": {
         "fisher": "Fisher's exact test", "midp": "the mid-p version of Fisher's test",
-        "mcnemar": "McNemar's exact test", "t": "t test", "wilcoxon": "Wilcoxon's signed-rank",
+        "mcnemar": "McNemar's exact test", "t": " t test", "wilcoxon": "Wilcoxon's signed-rank",
         "delong": "DeLong's test",
     },
     "event": {
@@ -98,7 +98,7 @@ def test_a_methods_section_says_what_the_call_asked(name, options):
             assert says in text, text
     if options.get("test") in TESTS:
         others = {x for x in SAID["test"].values() if x not in SAID["test"][options["test"]]}
-        assert not any(x.replace("t test", " t test") in text for x in others)
+        assert not any(x in text for x in others)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -483,7 +483,7 @@ def _rows_of_ranks(
 def _test_of(how: RankOptions, chosen: Roles) -> str:
     """Return the name of the test of each pair."""
     if how.kind is not None:
-        return {"roc": "delong", "ap": "t"}[how.kind]
+        return {"roc": "delong", "ap": "linearized"}[how.kind]
     if how.swapped:
         return "swaps"
     if chosen.ties == "expected":

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from rankeval_pd.errors import check_attrs
 from rankeval_pd.tables import Attrs
 from rankeval_pd.words.numbers import percent_of, sizes_text
 from rankeval_pd.words.vocabulary import (
@@ -30,7 +29,6 @@ from rankeval_pd.words.vocabulary import (
 
 def methods_section(frame: pd.DataFrame, attrs: Attrs) -> str:
     """Describe how a table was computed: one sentence for each part of the record."""
-    check_attrs(attrs)
     made = f"The table was made with `{attrs['method']}` of rankeval_pd {attrs.get('version', '')}"
     if "n" in frame:
         made += f" at n = {sizes_text(frame['n'].tolist())}"
@@ -53,10 +51,7 @@ def _tests(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
     """Describe the tests, their family and their level."""
     if "test" in attrs and known(frame, _SHOWN):
         exactly = ", computed exactly" * (not attrs.get("n_resamples"))
-        names = attrs["test"].split(", ")
-        if "kind" in attrs and "t" in names:
-            names = ["linearized"]
-        tests = [TESTS[name] + exactly * (name in DRAWN) for name in names]
+        tests = [TESTS[name] + exactly * (name in DRAWN) for name in attrs["test"].split(", ")]
         what = TESTED.get(attrs["method"], "Differences were tested with")
         yield f"{what} {' or '.join(tests)}."
         side = attrs.get("alternative", "two-sided")
