@@ -156,8 +156,7 @@ def compare_area(
         margin=margin,
     )
     noted = {name: getattr(how, name) for name in _NOTED}
-    if test == "t":
-        noted["test"] = "linearized"
+    noted |= {"t": {"test": "linearized"}, "delong": {"interval": "delong"}}[test]
     if adjust is not None:
         noted["adjust_over"] = adjust_over
     kernel, interval = _law_of(kind, test, clustered=clustered)

@@ -206,3 +206,11 @@ def test_what_does_not_fit_is_refused(df):
     ):
         with pytest.raises((TypeError, ValueError), match=match):
             df.rankeval(gold="tp").compare_area("first", "other", **asked)
+
+
+@pytest.mark.parametrize(
+    ("test", "laws"), [("t", "linearized student"), ("delong", "delong delong")]
+)
+def test_the_record_names_the_test_and_the_interval_that_ran(df, test, laws):
+    attrs = df.rankeval(gold="tp").compare_area("first", "other", test=test).attrs
+    assert [attrs["test"], attrs["interval"]] == laws.split()
