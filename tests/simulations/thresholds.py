@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 from scipy import optimize, special, stats
 
-from rankeval_pd.stats import ranks
+from rankeval_pd.stats import f1_law, ranks
 from rankeval_pd.stats.differences import one_or_two_sided, set_difference, set_tails
 from tests.simulations import study
 
@@ -235,3 +235,55 @@ def sets_rows():
 def of_sets(tp, n):
     """Return the difference in precision of two sets: both, only a, only b."""
     return (tp[0] + tp[1]) / (n[0] + n[1]) - (tp[0] + tp[2]) / (n[0] + n[2])
+
+
+# candidates, prevalence, sensitivity and specificity of a, then of b, latent correlation
+F1_HARDER = (
+    (60, 0.1, (0.6, 0.9), (0.6, 0.9), 0.6), (60, 0.1, (0.8, 0.9), (0.5, 0.9), 0.6),
+    (100, 0.05, (0.7, 0.95), (0.7, 0.95), 0.0), (200, 0.02, (0.8, 0.97), (0.8, 0.97), 0.6),
+    (200, 0.5, (0.97, 0.97), (0.97, 0.97), 0.9), (200, 0.1, (0.3, 0.99), (0.9, 0.7), 0.6),
+    (400, 0.1, (0.2, 0.98), (0.2, 0.98), 0.95), (300, 0.8, (0.9, 0.2), (0.6, 0.8), 0.3),
+)  # fmt: skip
+SWAPS = 999
+
+
+def f1_of(prevalence, sensitivity, specificity):
+    accepted = prevalence * sensitivity + (1 - prevalence) * (1 - specificity)
+    return 2 * prevalence * sensitivity / (prevalence + accepted)
+
+
+def f1_swapped(rng, tp, fp, positive):
+    """Return p-values of approximate randomization: labels of both sets swapped at random."""
+    both, discordant = np.stack([tp, fp])[:, 0], np.stack([tp, fp])[:, 1:].sum(1)
+    to_a = rng.binomial(discordant, 0.5, (SWAPS, *discordant.shape))
+    to_a = np.concatenate([np.stack([tp[1], fp[1]])[np.newaxis], to_a])  # (draws, label, sample)
+    with np.errstate(invalid="ignore"):
+        a, b = (
+            2 * (both + x)[:, 0] / (positive + (both + x).sum(1)) for x in (to_a, discordant - to_a)
+        )
+    gain = np.abs(a - b)
+    return (gain >= gain[0] - 1e-12).mean(0)
+
+
+def f1_rows(samples=1_000):
+    """Size, power and coverage for the difference in F1 of two acceptance sets."""
+    audited = [(n, share, *rates, rho) for _, n, _, share, rates, rho in settings()]
+    for number, (n, prevalence, a, b, rho) in enumerate((*audited, *F1_HARDER)):
+        rng = np.random.default_rng([53, number])
+        gold = rng.random((samples, n)) < prevalence
+        shared = rng.standard_normal((samples, n)) * np.sqrt(rho)
+        accepted = []
+        for sensitivity, specificity in (a, b):
+            cut = stats.norm.ppf(specificity)
+            own = rng.standard_normal((samples, n)) * np.sqrt(1 - rho)
+            accepted.append(shared + own + gold * (cut + stats.norm.ppf(sensitivity)) >= cut)
+        regions = accepted[0] & accepted[1], accepted[0] & ~accepted[1], accepted[1] & ~accepted[0]
+        tp, fp = (np.stack([(x & labels).sum(1) for x in regions]) for labels in (gold, ~gold))
+        counts = *tp, *(tp + fp), gold.sum(1)
+        p = one_or_two_sided(*f1_law(*counts), "two-sided")
+        low, high = f1_law(*counts, level=0.95)
+        true, tested = f1_of(prevalence, *a) - f1_of(prevalence, *b), np.isfinite(p)
+        held = study.covers(low, high, true)[tested].mean()
+        rejected, peer = (p <= 0.05).mean(), (f1_swapped(rng, tp, fp, counts[-1]) <= 0.05).mean()
+        size, power = (rejected, None) if abs(true) < 1e-9 else (None, rejected)
+        yield n, prevalence, *a, *b, rho, size, power, peer, held, tested.mean(), samples
