@@ -149,7 +149,7 @@ SEEDED = {
     ],
     ("ranking.py", "stats/swaps stats/ranking"): [
         ("of_a <= of_b, of_a > of_b", "of_a < of_b, of_a > of_b"),
-        ("ends = slots[self.sizes - 1] + 1", "ends = slots[self.sizes - 1]"),
+        ("rank = place - up_to + first", "rank = place - up_to - first"),
         ("np.maximum(begin[self.later], begin[self.", "np.minimum(begin[self.later], begin[self."),
         ("2.0**-53 * 2.0 * np.pi", "2.0**-53 * np.pi"),
         ("np.sqrt(-2.0 * np.log", "np.sqrt(-1.0 * np.log"),
@@ -564,7 +564,7 @@ SEEDED = {
         ("(1 + as_large) / (drawn.size + 1)", "as_large / drawn.size"),
         ("= observed - _EQUAL * np.maximum(np.abs(observed), 1.0)", "= observed + 1e-9"),
         ("(1 + hits) / (n_resamples + 1)", "hits / n_resamples"),
-        ("in_first = first & (up_to <= self.n)", "in_first = first & (up_to < self.n)"),
+        ("in_first = first & (up_to <= np", "in_first = first & (up_to < np"),
         ("return np.abs(statistic)", "return statistic"),
         ("signs = np.where(slots.a < slots.b, -1, 1", "signs = np.where(slots.a < slots.b, 1, -1"),
     ],
