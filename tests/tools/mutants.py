@@ -680,7 +680,7 @@ SEEDED = {
      " systems/tests::test_the_mirror_image_of_errors_has_the_same_ranks_and_calibration"): [
         ("np.fmin(low, least)", "np.fmax(low, least)"),
         ("count * draws.options.n_alike", "draws.options.n_alike"),
-        ("before + chance * (here - before)", "here + chance * (before - here)"),
+        ("np.add(before, step, out=here)", "here + chance * (before - here)"),
         ("np.vstack([values, most - values])", "np.vstack([values, 1.0 - values])"),
     ],
     ("queries.py", "queries/per_query"): [
