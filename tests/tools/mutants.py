@@ -248,6 +248,10 @@ SEEDED = {
      " lists/regions"): [
         ("kept = p_value > (1.0 - level) * (1.0 + 1e-12)", "kept = p_value > 0.5 * (1.0 - level)"),
     ],
+    ("lists/repetition.py", "lists/repetition"): [
+        ("size - (self.n_a - self.tp_a)", "size - (self.n_b - self.tp_a)"),
+        ("order[:_KEPT], order[-_KEPT:]", "order[:_KEPT], order[:1]"),
+    ],
     ("proportions.py", "lists/repetition"): [
         ("special.chdtri(freedom, tail)", "special.chdtri(freedom, 1.0 - tail)"),
         ("special.chdtrc(freedom, chi2)", "special.chdtr(freedom, chi2)"),
