@@ -11,7 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.doors.columns import as_floats, factorized, group_numbers, warn_of_identifiers
+from rankeval_pd.doors.columns import (
+    as_floats,
+    ask_for_roles,
+    factorized,
+    group_numbers,
+    warn_of_identifiers,
+)
 from rankeval_pd.errors import (
     check_choice,
     check_count,
@@ -678,6 +684,7 @@ def read_items(frame: pd.DataFrame, roles: Roles, *, first: bool = False) -> Ite
         if cluster is not None and len(factors) == 1:
             groups["groups"] = cluster
         scores = {name: frame_column(frame, name, "measures").iloc[order] for name in systems}
+        ask_for_roles(frame, scores, [*beside, *as_names(roles.exclude, frame.columns)], items=True)
         warn_of_identifiers(scores, taken_as="systems", groups=groups)
     of = frame.attrs.get("metric")
     if not isinstance(of, str):
