@@ -20,7 +20,7 @@ from rankeval_pd.doors.columns import (
     Shares,
     Sizes,
     as_compared,
-    ask_for_roles,
+    check_guessed,
     check_not_above,
     cluster_codes,
     column_order,
@@ -38,7 +38,6 @@ from rankeval_pd.doors.columns import (
     score_values,
     warn_of_counts,
     warn_of_dropped,
-    warn_of_identifiers,
     warn_of_repeated,
     with_levels,
 )
@@ -460,8 +459,8 @@ def read_frame(data: pd.DataFrame, asked: Roles, *, scored: bool = True) -> Grou
                 numbers["by"] = number
             if cluster is not None and len(roles.factors) == 1:
                 numbers["groups"] = cluster
-            ask_for_roles(frame, columns_read, [*named, *as_names(roles.exclude, columns)])
-            warn_of_identifiers(columns_read, taken_as="measures", groups=numbers)
+            named += as_names(roles.exclude, columns)
+            check_guessed(frame, columns_read, named, taken_as="measures", groups=numbers)
         if len(measures) > 1 and whole is None:
             first = same_order(scores)
             if (first != np.arange(first.size)).any():

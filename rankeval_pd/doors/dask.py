@@ -836,8 +836,7 @@ def _item_blocks(ddf: Any, table: ItemTable, roles: Roles) -> Blocks:
     if roles.measures is None and meta.columns.nlevels == 1:
         rows = later(pd.DataFrame.head, frames[0], n=1_000).compute()
         scores = {name: rows[name] for name in systems}
-        columns.ask_for_roles(rows, scores, [], items=True)
-        columns.warn_of_identifiers(scores, taken_as="systems")
+        columns.check_guessed(rows, scores, [], taken_as="systems")
     named = {
         "dim": "item",
         "measures": systems,

@@ -33,6 +33,7 @@ from pandas.api.extensions import ExtensionDtype
 from rankeval_pd.doors.columns import (
     WIDTH,
     check_n,
+    refuse_absent,
     true_values,
 )
 from rankeval_pd.errors import (
@@ -233,10 +234,6 @@ def _read(data: xr.Dataset, question: Question) -> Reading:
         empty = [""] * len(question.header)
         keys = [*keys, *((name, *empty) for name in by)]
         frame.columns = pd.MultiIndex.from_tuples(keys, names=[*question.header, "statistic"])
-        if exclude := question.named("exclude"):  # the variables have been left out
-            options["exclude"] = [
-                x for x in exclude if x in columns.names or x not in data.data_vars
-            ]
         metrics = {data[name].attrs.get("metric") for name in columns.sources}
         if len(metrics) == 1 and None not in metrics:  # the metric of queries
             frame.attrs["metric"] = metrics.pop()
@@ -244,6 +241,9 @@ def _read(data: xr.Dataset, question: Question) -> Reading:
         frame.columns = pd.Index([*keys, *by], tupleize_cols=False)
         if len(columns.golds) > 1 and not isinstance(options.get("gold"), list):
             options["gold"] = columns.golds
+    if exclude := question.named("exclude"):  # some variables have been left out
+        known = [*columns.names, *keys]
+        options["exclude"] = [x for x in exclude if x in known or x not in data.data_vars]
     kept = np.ones(len(frame), dtype=bool)
     if not all(whole):  # padding has neither a gold label nor a score
         judged = [keys.index(x) for x in (*columns.golds, *columns.names)]
@@ -839,5 +839,8 @@ def _made_up(data: xr.Dataset, question: Question) -> xr.Dataset:
                 values = number
             else:
                 values = draws.permuted(number % 100, axis=number.ndim - 1)
-        made[name] = (variable.dims, values.astype(variable.dtype))
+        try:
+            made[name] = (variable.dims, values.astype(variable.dtype))
+        except OverflowError:  # the variable cannot contain this value
+            refuse_absent(0, options.get("positive"), name)
     return data.assign(made)

@@ -36,6 +36,7 @@ from rankeval_pd.tables import apart
 
 _TEETH = 24  # number of smaller plans for which the power is checked
 _LARGEST = 4_096  # largest region size in plans based on a pilot
+_MOST_COMPUTED = 2**20  # largest region size whose power takes a few seconds
 _MOST_JUDGED = 2**16  # largest region size in other plans: nobody judges more by hand
 _OUTSIDE = (0.025, 0.975)  # quantiles for the range of the power
 
@@ -350,6 +351,11 @@ def needed_candidates(
     else:
         length = check_count("n", n)
     size = _region_size(overlap, length)
+    if size > _MOST_COMPUTED:
+        raise ValueError(
+            f"n={n}: the power of more than {_MOST_COMPUTED:,} judgments in each list is not"
+            " computed. Pass smaller n."
+        )
     planned = reached(length)
     row = {"n": length, "n_judgements": 2 * size, "power": planned}
     if pilots is not None:

@@ -27,7 +27,7 @@ from rankeval_pd.roles import (
     frame_column,
 )
 from rankeval_pd.systems.tests import adjustment_of, mean_test, system_ranks
-from rankeval_pd.tables import Options
+from rankeval_pd.tables import Keywords, Options
 
 
 @Capabilities(
@@ -181,7 +181,7 @@ def summary(
     return result
 
 
-def _warn_of_only_flag(data: pd.DataFrame, roles: Options) -> None:
+def _warn_of_only_flag(data: pd.DataFrame, roles: Keywords) -> None:
     """Warn if the only boolean column, taken as the gold label, may be a system."""
     gold = find_gold(data, Roles.of(roles))
     measures = find_measures(data, Roles.of(roles), [gold], needed=True)

@@ -457,8 +457,9 @@ def wide_form(values: QueryValues, undefined: str) -> pd.DataFrame:
         whole = np.asarray(~np.isnan(value).any(axis=(1, 2)))
         if not whole.all():
             warn(
-                f"undefined='skip': {int((~whole).sum())} of {whole.size} queries are left out "
-                "because a metric is undefined. Keep them with undefined='zero', as in trec_eval."
+                f"undefined='skip': {int((~whole).sum())} of {whole.size} queries are left out of"
+                " all metrics because at least one is undefined. Keep them with undefined='zero',"
+                " as in trec_eval."
             )
         keys, value = keys.loc[whole], value[whole]
     index = keys.set_index(list(keys.columns)).index
@@ -467,7 +468,7 @@ def wide_form(values: QueryValues, undefined: str) -> pd.DataFrame:
     if len(labels) > 1:
         header = pd.MultiIndex.from_product([labels, names], names=["metric", "system"])
     # (query, measure, metric) -> (query, column), metric by metric
-    flat = np.nan_to_num(np.moveaxis(value, 2, 1).reshape(len(keys), -1))
+    flat = np.nan_to_num(np.moveaxis(value, 2, 1).reshape(len(keys), len(names) * len(labels)))
     table = pd.DataFrame(flat, index=index, columns=header)
     if len(labels) == 1:  # used for axis labels and sentences
         table.attrs["metric"] = labels[0]

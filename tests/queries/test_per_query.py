@@ -694,3 +694,12 @@ def test_methods_of_rankings_say_where_the_grades_are():
     twice = pd.concat([frame, frame.assign(query="2")]).rename(columns={"grade": "gold"})
     with pytest.raises(ValueError, match=r"pass the query column as by=\.\.\."):
         twice.rankeval.nbest_precision(1, min_grade=1, key="document", measures="run")
+
+
+@pytest.mark.parametrize("metrics", ["nDCG@5", ["P@5", "AP"]])
+def test_no_judged_query_gives_an_empty_table(metrics):
+    frame = pd.DataFrame({"query": ["q1", "q2"], "document": ["d", "d"], "a": [1.0, 2.0]})
+    with pytest.warns(RankevalWarning, match="2 queries have no judgments"):
+        found = per_query(frame.assign(grade=np.nan), metrics, wide=True)
+    assert found.empty
+    assert per_query(frame.assign(grade=1).iloc[:0], metrics, wide=True).shape == found.shape
