@@ -42,12 +42,22 @@ class Cell(NamedTuple):
 
 
 class Grid(NamedTuple):
-    """Store a table: a header, rows of cells, a caption and a note."""
+    """Store a table: a header, rows of cells, and the parts of its caption and of its note."""
 
     header: list[str]
     rows: list[list[Cell]]
-    caption: str
-    note: str
+    captions: list[str]
+    notes: list[str]
+
+    @property
+    def caption(self) -> str:
+        """Return the caption."""
+        return "".join(self.captions)
+
+    @property
+    def note(self) -> str:
+        """Return the note."""
+        return " ".join(self.notes)
 
 
 class Format(TypedDict, total=False):
@@ -136,14 +146,12 @@ def paper_table(
             raise ValueError("table has no rows. Pass a table with at least one row.")
         unit_in = partial(_cell_unit, attrs=attrs, percent=percent, digits=digits)
         grid = _cell_grid(frame, attrs, unit_in, rows=rows, stars=stars)
-        if name:
-            grid = grid._replace(caption=f"{name}: {grid.caption}")
-        elif len(named) > 1:
+        if not name and len(named) > 1:
             name = vocabulary.called(attrs)[0]
         grids.append((name, grid))
     grid = _side_by_side(grids)
     if caption is not None:
-        grid = grid._replace(caption=caption)
+        grid = grid._replace(captions=[caption])
     if to is None:
         return _strings(grid)
     return _WRITERS[to](grid)
@@ -168,13 +176,33 @@ def _side_by_side(grids: list[tuple[str, Grid]]) -> Grid:
             own = [f"{name}, {text}" for text in own]
         header += own
         parts.append({row[0].text: row[1:] for row in grid.rows})
+    if len(dict(grids)) < len(grids):
+        raise ValueError(
+            "table: several tables have the same quantity. Pass a mapping from a header for each"
+            " table to the tables."
+        )
     rows = []
     for label in dict.fromkeys(label for part in parts for label in part):
         lacking = ([Cell("–")] * (len(grid.header) - 1) for _, grid in grids)
         cells = [part.get(label, empty) for part, empty in zip(parts, lacking, strict=True)]
         rows.append([Cell(label), *itertools.chain(*cells)])
-    notes = dict.fromkeys(grid.note for _, grid in grids if grid.note)
-    return Grid(header, rows, " ".join(grid.caption for _, grid in grids), " ".join(notes))
+    notes = dict.fromkeys(itertools.chain(*(grid.notes for _, grid in grids)))
+    return Grid(header, rows, _captions_together(grids), [*notes])
+
+
+def _captions_together(grids: list[tuple[str, Grid]]) -> list[str]:
+    """Return the captions of tables, with what holds for all tables said once."""
+    every = [grid.captions for _, grid in grids]
+    if all(parts == every[0] for parts in every):
+        return every[0]
+    same = [part for part in every[0][1:] if all(part in parts for parts in every)]
+    said = []
+    for name, grid in grids:
+        own = "".join(part for part in grid.captions if part not in same)
+        said.append(f"{name}: {own}. ")
+    if len(same) > 1:
+        said.append(f"All columns: {''.join(same).lstrip(',; ')}")
+    return ["".join(said).rstrip()]
 
 
 # ---- From a table to a grid of cells
@@ -377,13 +405,15 @@ def _plain_grid(frame: pd.DataFrame, attrs: Attrs, unit_in: UnitIn) -> Grid:
             columns.append(_cells(shown, str(name), unit))
         header.append(_heading(name, attrs, unit))
     rows = [list(row) for row in zip(*columns, strict=True)]
-    return Grid(header, rows, _caption(frame, None, attrs, None, lettered=False, limits=False), "")
+    return Grid(
+        header, rows, _caption(frame, None, attrs, None, lettered=False, limits=bool(taken)), []
+    )
 
 
 # ---- Headings, caption, note
 
 _HEADINGS = {
-    "ci": "",
+    "ci_low": "lower limit",
     "measure_a": "A",
     "measure_b": "B",
     "system_a": "A",
@@ -432,49 +462,61 @@ def _caption(
     *,
     lettered: bool,
     limits: bool,
-) -> str:
-    """Return a caption with the quantity, sizes, intervals and test."""
+) -> list[str]:
+    """Return the parts of a caption: the quantity and sizes, the items, intervals and tests."""
     noun = vocabulary.TITLES.get(attrs["method"], estimate or attrs["method"]).replace("_", " ")
     gaps = estimate in ("difference", "gain")
     if estimate in ("value", "difference", "gain", estimate_of(attrs)):
         noun = "mean metrics" if "metric" in frame else vocabulary.called(attrs)[0]
+        if attrs["method"] == "per_query":
+            noun = "metrics of each query"
         if gaps and "baseline" in attrs:
             noun = f"difference from {attrs['baseline']} in {noun}"
         elif gaps:
             noun = f"difference in {noun}"
         if attrs.get("test") == "wilcoxon":
             noun = f"Hodges–Lehmann estimate of the {noun}"
+    aim = vocabulary.called({"quantity": attrs.get("aim")})[0]
+    noun = noun.format_map({**attrs, "aim": aim})
     text = noun[0].upper() + noun[1:]
     if unit is not None and unit.percent:
         text += {True: " (points)", False: " (%)"}[gaps]
     if "n" in frame:
         text += f" at n = {numbers.sizes_text(frame['n'].tolist())}"
+    said = [text]
     for name, items in (("n_items", "items"), ("n_queries", "queries")):
         if name in attrs:
-            text += f" on {attrs[name]:,} {items}"
+            said.append(f" on {attrs[name]:,} {items}")
     if "n_items_low" in attrs:
-        text += f" (at least {attrs['n_items_low']:,} for each {vocabulary.noun_of(attrs)})"
+        said.append(f" (at least {attrs['n_items_low']:,} for each {vocabulary.noun_of(attrs)})")
     if limits:
         against = "difference" in frame and not lettered
-        kind = vocabulary.intervals_of(attrs, gaps=gaps or against)
-        side = "one-sided " * (attrs.get("alternative", "two-sided") != "two-sided")
-        text += f", with {side}{vocabulary.level_of(attrs)} {kind} intervals".replace("  ", " ")
-        text += " of the differences" * (against and not gaps)
-    if "average" in attrs and "strata" not in attrs:
-        over = vocabulary.listed_of(attrs, "by") or "query"
-        text += f"; {attrs['average']} average over {over}"
-    elif "strata" in attrs:
-        text += f"; {attrs['average']} average over strata ({attrs['strata']})"
+        apart = against or attrs["method"] in vocabulary.DIFFERENCES
+        kind = vocabulary.intervals_of(attrs, gaps=apart)
+        text = f", with {vocabulary.level_of(attrs)} {kind} intervals".replace("  ", " ")
+        said.append(text + " of the differences" * (against and not gaps))
+    over = vocabulary.listed_of(attrs, "by")
+    if "average" in attrs:
+        over = over or "query"
+        if "strata" in attrs:
+            over = f"strata ({attrs['strata']})"
+        said.append(f"; {attrs['average']} average over {over}")
+    elif attrs.get("combine"):
+        said.append(f"; groups of {over} combined")
     if "groups" in attrs:
-        text += f"; clustered by {vocabulary.listed_of(attrs, 'groups')}"
+        said.append(f"; clustered by {vocabulary.listed_of(attrs, 'groups')}")
+    if "seeds" in attrs:
+        said.append(f"; several training seeds ({attrs['seeds']})")
     tested = lettered or bool(vocabulary.known(frame, ("p_value", "p_adjusted")))
     if tested and len(frame) > 1 and attrs.get("family") != "1 pair":
-        text += f"; tests {vocabulary.adjustment(attrs) or 'unadjusted'}"
-    return f"{text}."
+        said.append(f"; tests {vocabulary.adjustment(attrs) or 'unadjusted'}")
+    if drawn := vocabulary.drawn_of(attrs):
+        said.append(f"; {drawn}")
+    return [*said, "."]
 
 
-def _note(attrs: Attrs, cells: list[Cell], *, lettered: bool) -> str:
-    """Return the note that explains bold type, letters and stars."""
+def _note(attrs: Attrs, cells: list[Cell], *, lettered: bool) -> list[str]:
+    """Return the sentences that explain bold type, letters and stars."""
     said = []
     if any(cell.bold for cell in cells):
         said.append(f"Bold marks the {vocabulary.extreme_of(attrs)} value.")
@@ -494,7 +536,7 @@ def _note(attrs: Attrs, cells: list[Cell], *, lettered: bool) -> str:
             how.append(f"up to {attrs['n_resamples']:,} draws")
         text += f" ({', '.join(filter(None, how))})" * any(how)
         said.append(f"{text}.")
-    return " ".join(said)
+    return said
 
 
 # ---- Writers

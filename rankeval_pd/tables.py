@@ -184,6 +184,8 @@ def record(
     known["method"] = method
     if "ci" in known:
         known["interval"] = known.pop("ci")
+    if isinstance(known.get("gold"), list) and known.get("quantity") != "agreement":
+        known.setdefault("agreement", "majority")
     if known.get("of"):
         known["quantity"] = known["of"]
     if "quantity" in known:

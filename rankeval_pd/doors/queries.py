@@ -113,6 +113,14 @@ class QueryOptions:
         return chosen
 
     @property
+    def noted(self) -> Options:
+        """Return what the record says of metrics."""
+        noted: Options = {"ties": self.ties, "unjudged": self.unjudged}
+        if self.min_grade != 1:
+            noted["min_grade"] = self.min_grade
+        return noted
+
+    @property
     def common(self) -> Roles:
         """Return the roles that also apply to rankings."""
         shared = ("gold", "measures", "exclude", "by", "key", "lower_is_better", "rng", "dim")

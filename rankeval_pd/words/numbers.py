@@ -37,9 +37,9 @@ class Unit(NamedTuple):
 
     def limits(self, low: float, high: float) -> str:
         """Return an interval with a unit. One-sided intervals have one limit."""
-        if math.isinf(high):
+        if math.isinf(high) and not math.isinf(low):
             return f"at least {self.value(low)}"
-        if math.isinf(low):
+        if math.isinf(low) and not math.isinf(high):
             return f"at most {self.value(high)}"
         return f"{self.value(low)} to {self.value(high)}"
 

@@ -35,6 +35,7 @@ from rankeval_pd.words.vocabulary import (
     level_of,
     listed_of,
     noun_of,
+    scope_of,
 )
 
 
@@ -143,11 +144,12 @@ def _compared(row: Row, how: str, unit: Unit, attrs: Attrs) -> str:
         text = f"{a} scores {unit.gap(value)} {comparative} than {b}"
         beside.append("Hodges–Lehmann estimate")
     if not any(map(math.isnan, ends)):
-        start = "simultaneous " * (limits == "band_")
+        start = {"band_": "simultaneous"}.get(limits, scope_of(attrs))
         interval = {"band_": "band"}.get(limits, "interval")
-        if any(map(math.isinf, ends)):
+        if side != "two-sided":
             start, interval = f"one-sided {start}", "limit:"
-        beside.append(f"{start}{level_of(attrs)} {interval} {unit.gaps(*ends)}")
+        words = " ".join([*start.split(), level_of(attrs), interval, unit.gaps(*ends)])
+        beside.append(words)
     verdict = ""
     p = first_of(row, P_VALUES)
     if p and pd.isna(row[p]):

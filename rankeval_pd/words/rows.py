@@ -22,10 +22,10 @@ from rankeval_pd.words.vocabulary import (
     called,
     first_of,
     level_of,
+    side_of,
 )
 
-#: columns of a table, and the sentence for its rows, indented; the first match is used
-#: methods (and columns that the sentence needs), and the sentence for a row, indented; the first
+#: methods (and what the table or its record must have), and the sentence for a row; the first
 #: that fits is used
 _SENTENCES = """\
 annotator_agreement
@@ -64,12 +64,17 @@ area partial_area bedroc
     The {noun} of {measure} is {estimate} ({ci}; chance level {chance}).
 random_test
     At n = {n}, {measure} has {tp} true positives, {lift} times the {expected} expected by chance
-    ({p_value}).
-random_bound
+    (one-sided {p_value}).
+random_bound: discrete
     At n = {n}, a random ranking has {expected} true positives on average. A count of {critical} or
     more has p ≤ {p}.
-crossovers
+random_bound
+    At n = {n}, a random ranking has {expected} true positives on average. The bound is {critical}:
+    the probability that a random ranking reaches the bound at one or more n is at most {p}.
+crossovers: critical
     {measure} is better than chance (p ≤ {p} at each n) from n = {n_first} to n = {n_last}.
+crossovers
+    {measure} reaches the {bound} bound for p = {p} at each n from n = {n_first} to n = {n_last}.
 plan_annotation
     With {n_more} judgments added to the existing {n_judged}, the comparison of {measure_a} and
     {measure_b} at n = {n} has a power of {power}.
@@ -133,7 +138,8 @@ def _sentence_of(frame: pd.DataFrame, attrs: Attrs) -> str:
     """Return the sentence for rows of the method in the record, or ""."""
     for methods, text in re.findall(r"(?m)^(\S.*)\n((?: +.*\n)+)", _SENTENCES):
         names, _, needed = methods.partition(": ")
-        if attrs["method"] in names.split() and {*needed.split()} <= {*frame, *attrs}:
+        told = {*frame, *attrs, attrs.get("bound")}
+        if attrs["method"] in names.split() and {*needed.split()} <= told:
             return " ".join(text.split())
     return ""
 
@@ -207,12 +213,15 @@ def _row(row: Row, units: Mapping[Any, Unit], sentence: str, attrs: Attrs) -> st
             shown = _NONE
         is_rate = aim != "youden"
         texts["least"] = Unit(is_rate, 2 - is_rate).value(ends[0])
-        texts["ci"] = f"{level_of(attrs)} interval {shown}"
+        scope = str(attrs.get("intervals", "pointwise")).replace("pointwise", "")
+        texts["ci"] = f"{scope} {level_of(attrs)} interval {shown}".lstrip()
+        if estimate == "gain" and side_of(attrs) != "two-sided":
+            texts["ci"] = f"one-sided {level_of(attrs)} limit: {shown}"
         if limits == "band":
             texts["ci"] = f"simultaneous {level_of(attrs)} band {shown}"
     if attrs["method"] == "compare_accuracies":
         texts["verdict"] = _bounded(row, alpha_of(attrs))
-    side = {"greater": "one-sided"}.get(str(attrs.get("alternative")), "two-sided")
+    side = side_of(attrs).split(" ")[0]
     texts |= {"noun": called(attrs)[0], "level": level_of(attrs), "side": side}
     texts["aim"] = called({"quantity": aim})[0]
     family = str(attrs.get("family", "1 measure"))
@@ -222,6 +231,8 @@ def _row(row: Row, units: Mapping[Any, Unit], sentence: str, attrs: Attrs) -> st
         end = " With so few gains, this quantile tends to be too low: report the other threshold."
     if texts.get("threshold") == _NONE:
         return f"No threshold for {row['measure']} reaches the requested value."
+    if row.get("critical", 0) > row.get("n", 0):
+        sentence = "At n = {n}, no number of true positives is significant at p = {p}."
     if sentence:
         text = _ONE.sub(r"1 \1", sentence.format_map(defaultdict(lambda: _NONE, texts))) + end
         for unknown, told in _UNKNOWN:
@@ -247,7 +258,7 @@ def _number(row: Row, name: Any, unit: Unit) -> str:
     if math.isnan(value):
         return _NONE
     if name in plain["n_pairs" in row]:
-        return f"{value:.4g}"
+        return f"{value:.4g}".replace("-", "−")
     if str(name).startswith("p_") and name != "p_stderr":
         if value < 0.001:
             return f"{value:.1g}"

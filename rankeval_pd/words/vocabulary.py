@@ -48,6 +48,7 @@ TESTS = {
     "welch": "Welch's t test",
     "delong": "DeLong's test",
     "hypergeometric": "hypergeometric tests",
+    "binomial": "binomial tests",
     "pearson": "Pearson's chi-squared test given the total of true positives",
     "swaps": "random swaps of the candidates that are in only one of the two lists",
     "permutation": "approximate randomization",
@@ -67,22 +68,29 @@ TESTS = {
 
 DRAWN = "permutation wild hall recentred strict zero".split()  # exact laws if nothing was drawn
 
-#: what was tested by methods that do not test differences
+#: what was tested by methods that do not decide about differences
 TESTED = {
+    **dict.fromkeys(
+        ("calibration", "gain_threshold", "population_calibration"), "The p-values are from"
+    ),
+    **dict.fromkeys(("needed_candidates", "plan_annotation"), "The power is that of"),
     "area": "Areas were tested against one half with",
+    "compare_accuracies": "The p-values are bounds for",
     "random_test": "True-positive counts were tested against a random ranking using",
     "repetition": "Variation between samples was tested with",
 }
 
 #: roles in a record, and a sentence about the value, or a sentence for each value
-HANDLED: dict[str, str | dict[str, str]] = {
+HANDLED: dict[str, str | dict[Any, str]] = {
     "agreement": {
         "majority": "The label of a candidate is the majority vote of the annotators.",
         "any": "A candidate is a true positive if any annotator says so.",
         "all": "A candidate is a true positive if all annotators say so.",
         "each": "Each annotator's labels were evaluated separately.",
     },
+    "n_tied_votes": "Candidates with tied votes were omitted ({n_tied_votes:,}).",
     "groups": "Rows with the same {} were treated as a cluster.",
+    "n_groups": "The number of clusters is {n_groups:,}.",
     "strata": "Scores are {average} averages over strata ({0}).",
     "weight": "Each {} has the same weight.",
     "min_grade": "Grades of at least {min_grade:g} count as relevant.",
@@ -107,9 +115,39 @@ HANDLED: dict[str, str | dict[str, str]] = {
         "bounds": "The limits allow for any labels of the unjudged candidates.",
     },
     "undefined": {
-        "zero": "Undefined metrics count as 0.",
+        "zero": "A metric counts as 0 for a query in which it is undefined.",
         "skip": "Queries with an undefined metric were omitted.",
     },
+    "aim": {
+        "precision": "Thresholds are the lowest with a guaranteed precision of {precision:g}.",
+        "recall": "Thresholds are the highest with a guaranteed recall of {recall:g}.",
+        "youden": "Thresholds maximize the Youden index.",
+    },
+    "bound": {
+        **dict.fromkeys(
+            ("discrete", "interpolated", "parametric"),
+            "Counts were compared with the {bound} bound of Macskassy (2005).",
+        ),
+        "critical": "Counts were compared with the smallest count that is significant at p.",
+    },
+    "p": "The significance level of a bound is p = {}.",
+    "simultaneous": {
+        0: "Each bound applies to a single n.",
+        1: "The bounds apply jointly to all n in the table.",
+    },
+    "population": {
+        "finite": "True positives in random rankings follow a hypergeometric distribution.",
+        "infinite": "True positives in random rankings follow a binomial distribution.",
+    },
+    "n_keys": "The p-values are from {n_keys:,} random orders of equal scores.",
+    "power": "The requested power is {power:g}.",
+    "budget": "The number of judgments was limited to {budget:,}.",
+    "precisions": "The plan is for precisions of {} in the two difference regions.",
+    "overlap": (
+        "The plan is for lists with precisions of {precision_a:g} and {precision_b:g} and an"
+        " overlap of {overlap:g}."
+    ),
+    "n_judged": "The precisions are estimates from {n_judged:,} judged candidates in each list.",
 }
 
 INTERVALS = {
@@ -127,6 +165,7 @@ INTERVALS = {
     "student": "Student's t",
     "korn-graubard": "Korn-Graubard",
     "order": "order-statistic",
+    "order-count": "order-statistic and count",
     "mover": "MOVER (Zou and Donner)",
     "hypergeometric": "exact hypergeometric",
     "sup-t": "simultaneous sup-t",
@@ -148,11 +187,25 @@ TARGETS = {
 #: captions of tables with several quantities in a row
 TITLES = {
     "acceptance_precision": "precision and recall at thresholds",
-    "choose_threshold": "chosen thresholds",
+    "annotator_agreement": "coefficients of agreement between annotators",
+    "calibration": "agreement of the sign of gains with other data, by p-value",
+    "choose_threshold": "chosen thresholds, with lower {level:.0%} limits for the {aim}",
     "compare_accuracies": "difference of two accuracies",
     "crossovers": "list sizes with better results than chance",
+    "det": "error rates of lists",
+    "gain": "true positive rates of lists",
+    "gain_threshold": "gains that correspond to a range of p-values",
+    "isolines": "possible points of lists",
+    "needed_candidates": "judgments needed and power, for a comparison of two precisions",
+    "plan_annotation": "judgments needed and power, for a comparison of two lists",
+    "population_calibration": "agreement of the sign of gains with all items, by p-value",
+    "precision_recall": "precision and recall of lists",
+    "random_band": "points that random rankings reach with probability p",
     "random_bound": "true positives in random rankings",
+    "random_cdf": "distribution of true positives in random rankings",
     "random_test": "tests against a random ranking",
+    "repetition": "variation of precision between samples",
+    "roc": "true and false positive rates of lists",
     "significant_ranges": "list sizes with significant differences",
     "tie_sensitivity": "p-values over orders of equal scores",
 }
@@ -210,12 +263,11 @@ def noun_of(attrs: Attrs) -> str:
 def handled(attrs: Attrs, roles: Iterable[str]) -> Iterator[str]:
     """Write a sentence for each of these roles in a record."""
     for role in roles:
-        value, texts = attrs.get(role), HANDLED[role]
-        if isinstance(texts, dict):
-            if value in texts:
-                yield texts[value]
-        elif value is not None:
-            yield texts.format(listed_of(attrs, role), **attrs)
+        value, text = attrs.get(role), HANDLED[role]
+        if isinstance(text, dict):
+            text = text.get(value, "")
+        if value is not None and text:
+            yield text.format(listed_of(attrs, role), **attrs)
 
 
 def listed_of(attrs: Attrs, role: str) -> str:
@@ -230,6 +282,16 @@ def least_p(attrs: Attrs) -> float:
     if not draws or not drawn:
         return 0.0
     return 1.0 / (float(draws) + 1.0)
+
+
+def drawn_of(attrs: Attrs) -> str:
+    """Return the number of resamples and the seed in a record, or ""."""
+    if not attrs.get("n_resamples"):
+        return ""
+    text = f"{attrs['n_resamples']:,} resamples"
+    if attrs.get("test") == "swaps":  # the number differs between pairs
+        text = f"up to {text}"
+    return text + f" (random seed {attrs.get('seed')})" * ("seed" in attrs)
 
 
 def alpha_of(attrs: Attrs) -> float:
@@ -278,11 +340,25 @@ PAIRED = (
     " paired_bootstrap paired_permutation gain_by_size"
 ).split()
 
+#: methods with intervals for differences
+DIFFERENCES = (*PAIRED, "compare_accuracies")
+
 
 def laws_of(attrs: Attrs) -> str:
     """Return the names of the laws of the intervals in a record, or ""."""
     names = str(attrs.get("interval") or "").split(", ")
-    return join(INTERVALS.get(name, name) for name in names)
+    text = join(INTERVALS.get(name, name) for name in names)
+    if attrs.get("phi", 1.0) != 1.0:
+        text += f" (overdispersion {attrs['phi']:.3g})"
+    return text
+
+
+def side_of(attrs: Attrs) -> str:
+    """Return whether the tests in a record are two-sided, or their alternative."""
+    side = attrs.get("alternative", "two-sided")
+    if side == "two-sided":
+        return side
+    return f"one-sided ({side})"
 
 
 def intervals_of(attrs: Attrs, *, gaps: bool) -> str:
@@ -292,11 +368,20 @@ def intervals_of(attrs: Attrs, *, gaps: bool) -> str:
         return f"{attrs.get('intervals', '')} {kind}".strip()
     if "baseline" in attrs:
         kind = ""
+    scope = scope_of(attrs)
+    if scope == "simultaneous" and attrs["adjust"] not in ("holm", "bonferroni"):
+        kind = ""
+    side = "one-sided" * (side_of(attrs) != "two-sided")
+    return " ".join(filter(None, [side, scope, kind]))
+
+
+def scope_of(attrs: Attrs) -> str:
+    """Return whether the intervals of differences are adjusted, and how, or ""."""
     if not adjustment(attrs):
-        return kind
+        return ""
     if attrs["adjust"] in ("bh", "by"):
-        return f"adjusted (false coverage rate) {kind}".rstrip()
-    return f"simultaneous {kind * (attrs['adjust'] in ('holm', 'bonferroni'))}".rstrip()
+        return "adjusted (false coverage rate)"
+    return "simultaneous"
 
 
 P_VALUES = ("p_adjusted", "p_value")
