@@ -454,6 +454,21 @@ def _key(name: Hashable | None, value: Any) -> str:
     return f"{name} = {text}"
 
 
+#: what a caption says after the quantity, if it is known
+_PARTS = {
+    "n_items": " on {n_items:,} items",
+    "n_queries": " on {n_queries:,} queries",
+    "n_items_low": " (at least {n_items_low:,} for each {noun})",
+    "limits": ", with {limits}",
+    "over": "; {average} average over {over}",
+    "combined": "; groups of {combined} combined",
+    "clusters": "; clustered by {clusters}",
+    "seeds": "; several training seeds ({seeds})",
+    "tests": "; tests {tests}",
+    "drawn": "; {drawn}",
+}
+
+
 def _caption(
     frame: pd.DataFrame,
     estimate: str | None,
@@ -483,36 +498,26 @@ def _caption(
         text += {True: " (points)", False: " (%)"}[gaps]
     if "n" in frame:
         text += f" at n = {numbers.sizes_text(frame['n'].tolist())}"
-    said = [text]
-    for name, items in (("n_items", "items"), ("n_queries", "queries")):
-        if name in attrs:
-            said.append(f" on {attrs[name]:,} {items}")
-    if "n_items_low" in attrs:
-        said.append(f" (at least {attrs['n_items_low']:,} for each {vocabulary.noun_of(attrs)})")
+    told = {**attrs, "noun": vocabulary.noun_of(attrs), "drawn": vocabulary.drawn_of(attrs)}
     if limits:
         against = "difference" in frame and not lettered
         apart = against or attrs["method"] in vocabulary.DIFFERENCES
         kind = vocabulary.intervals_of(attrs, gaps=apart)
-        text = f", with {vocabulary.level_of(attrs)} {kind} intervals".replace("  ", " ")
-        said.append(text + " of the differences" * (against and not gaps))
+        words = [vocabulary.level_of(attrs), *kind.split(), "intervals"]
+        told["limits"] = " ".join(words) + " of the differences" * (against and not gaps)
     over = vocabulary.listed_of(attrs, "by")
     if "average" in attrs:
-        over = over or "query"
+        told["over"] = over or "query"
         if "strata" in attrs:
-            over = f"strata ({attrs['strata']})"
-        said.append(f"; {attrs['average']} average over {over}")
+            told["over"] = f"strata ({attrs['strata']})"
     elif attrs.get("combine"):
-        said.append(f"; groups of {over} combined")
+        told["combined"] = over
     if "groups" in attrs:
-        said.append(f"; clustered by {vocabulary.listed_of(attrs, 'groups')}")
-    if "seeds" in attrs:
-        said.append(f"; several training seeds ({attrs['seeds']})")
+        told["clusters"] = vocabulary.listed_of(attrs, "groups")
     tested = lettered or bool(vocabulary.known(frame, ("p_value", "p_adjusted")))
     if tested and len(frame) > 1 and attrs.get("family") != "1 pair":
-        said.append(f"; tests {vocabulary.adjustment(attrs) or 'unadjusted'}")
-    if drawn := vocabulary.drawn_of(attrs):
-        said.append(f"; {drawn}")
-    return [*said, "."]
+        told["tests"] = vocabulary.adjustment(attrs) or "unadjusted"
+    return [text, *(said.format_map(told) for x, said in _PARTS.items() if told.get(x)), "."]
 
 
 def _note(attrs: Attrs, cells: list[Cell], *, lettered: bool) -> list[str]:
@@ -531,11 +536,8 @@ def _note(attrs: Attrs, cells: list[Cell], *, lettered: bool) -> list[str]:
         )
         if "baseline" in attrs:
             text += f" for the difference from {attrs['baseline']}"
-        how = [vocabulary.TESTS.get(str(attrs.get("test")), "")]
-        if vocabulary.least_p(attrs):
-            how.append(f"up to {attrs['n_resamples']:,} draws")
-        text += f" ({', '.join(filter(None, how))})" * any(how)
-        said.append(f"{text}.")
+        how = vocabulary.TESTS.get(str(attrs.get("test")), "")
+        said.append(f"{text}{f' ({how})' * bool(how)}.")
     return said
 
 

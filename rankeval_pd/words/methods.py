@@ -11,7 +11,6 @@ from rankeval_pd.words.numbers import percent_of, sizes_text
 from rankeval_pd.words.vocabulary import (
     DIFFERENCES,
     DRAWN,
-    HANDLED,
     TARGETS,
     TESTED,
     TESTS,
@@ -98,4 +97,4 @@ def _data(attrs: Attrs) -> Iterator[str]:
         yield f"The {called(attrs)[0]} is the {attrs['average']} average over {over}."
     if attrs.get("combine"):
         yield f"The groups of {listed_of(attrs, 'by')} are combined."
-    yield from handled(attrs, HANDLED)
+    yield from handled(attrs)
