@@ -243,7 +243,6 @@ def _quantile(values: FloatArray, share: float) -> float:
     " ci_high_alone",
     layout="size pair",
     quantity="gain",
-    test="bootstrap",
 )
 @with_roles
 def gain_by_size(

@@ -161,7 +161,10 @@ def result_frame(table: Any) -> pd.DataFrame:
     """Return a result as a frame, stacking the batches of a Dataset."""
     if isinstance(table, xr.Dataset):
         frame = rows_in(table).drop(columns=["row", "pair", "cut"], errors="ignore")
-        return frame[sorted(frame, key=lambda name: name in table.data_vars)].dropna(how="all")
+        last = dict.fromkeys(table.data_vars, 2)
+        if "pair" in table.dims:
+            last |= {"n": 1, "size": 1}
+        return frame[sorted(frame, key=lambda name: last.get(name, 0))].dropna(how="all")
     if not isinstance(table, pd.DataFrame):
         raise no_table("table", table, "the result of a method")
     return table

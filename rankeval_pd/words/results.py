@@ -119,7 +119,7 @@ def _compared(row: Row, how: str, unit: Unit, attrs: Attrs) -> str:
     where = "".join(f"For {k} {row[k]}, " for k in keys if k not in ("size", "measure", "n"))
     if "n_a" in row and attrs["method"] == "compare_thresholds":
         where += f"with {row['n_a']:,} candidates accepted by {a} and {row['n_b']:,} by {b}, "
-    if "size" in keys:
+    if "size" in row:
         where += f"With {row['size']:,} items, "
     if "n" in row:
         where += f"at n = {row['n']:,}"
@@ -299,7 +299,7 @@ def _rank_sentences(
     if p and others["difference"].notna().any():
         untested = others[p].isna().to_numpy()
     elif (
-        "n_candidates" in attrs and "metric" not in others
+        "metric" not in attrs and "metric" not in others
     ):  # too few rows for an interval and a test
         untested = others["ci_low"].isna().to_numpy()
     many = f"other {noun_of(attrs)}s"
