@@ -331,6 +331,8 @@ def _cell_unit(
     """Return the unit of a column, which is percent for proportions and differences."""
     if percent is None:
         percent = name in vocabulary.SHARES
+        if name == "ci_low":  # of a chosen threshold
+            percent = attrs.get("aim") in vocabulary.SHARES
         if name in ("value", "difference", "gain", "score_a", "score_b"):
             percent = vocabulary.called(attrs)[1]
     low = _interval_columns(part, name)[0]
@@ -395,7 +397,8 @@ def _plain_grid(frame: pd.DataFrame, attrs: Attrs, unit_in: UnitIn) -> Grid:
         if name in taken:
             continue
         unit = None
-        if not pd.api.types.is_float_dtype(column):
+        exact = name == "threshold" and not any(limits["threshold"])  # it decides what is accepted
+        if exact or not pd.api.types.is_float_dtype(column):
             columns.append([Cell(_key(None, x)) for x in column])
         elif str(name).startswith("p_") or name in ("p", "alpha"):
             columns.append([Cell(numbers.p_cell(x)) for x in column])
@@ -406,7 +409,7 @@ def _plain_grid(frame: pd.DataFrame, attrs: Attrs, unit_in: UnitIn) -> Grid:
         header.append(_heading(name, attrs, unit))
     rows = [list(row) for row in zip(*columns, strict=True)]
     return Grid(
-        header, rows, _caption(frame, None, attrs, None, lettered=False, limits=bool(taken)), []
+        header, rows, _caption(frame, None, attrs, None, lettered=False, limits=len(taken) // 2), []
     )
 
 
@@ -446,7 +449,7 @@ def _key(name: Hashable | None, value: Any) -> str:
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
         text = f"{value:,}"
     elif isinstance(value, float | np.floating):
-        text = f"{value:.4g}"
+        text = f"{value:.4g}".replace("-", "−")
     else:
         return str(value)
     if name is None:
@@ -476,15 +479,20 @@ def _caption(
     unit: Unit | None,
     *,
     lettered: bool,
-    limits: bool,
+    limits: int,
 ) -> list[str]:
-    """Return the parts of a caption: the quantity and sizes, the items, intervals and tests."""
+    """Return the parts of a caption: the quantity and sizes, the items, intervals and tests.
+
+    ``limits`` is the number of columns with intervals, of which the record names one kind.
+    """
     noun = vocabulary.TITLES.get(attrs["method"], estimate or attrs["method"]).replace("_", " ")
     gaps = estimate in ("difference", "gain")
     if estimate in ("value", "difference", "gain", estimate_of(attrs)):
-        noun = "mean metrics" if "metric" in frame else vocabulary.called(attrs)[0]
+        noun = vocabulary.called(attrs)[0]
         if attrs["method"] == "per_query":
             noun = "metrics of each query"
+        elif "metric" in frame:
+            noun = f"mean {numbers.join(frame['metric'].unique(), noun='metrics')}"
         if gaps and "baseline" in attrs:
             noun = f"difference from {attrs['baseline']} in {noun}"
         elif gaps:
@@ -502,7 +510,7 @@ def _caption(
     if limits:
         against = "difference" in frame and not lettered
         apart = against or attrs["method"] in vocabulary.DIFFERENCES
-        kind = vocabulary.intervals_of(attrs, gaps=apart)
+        kind = vocabulary.intervals_of(attrs, gaps=apart) * (limits == 1)
         words = [vocabulary.level_of(attrs), *kind.split(), "intervals"]
         told["limits"] = " ".join(words) + " of the differences" * (against and not gaps)
     over = vocabulary.listed_of(attrs, "by")

@@ -266,7 +266,7 @@ def test_bounds_of_p_values_and_thresholds_that_are_not_reached():
     frame = pd.DataFrame({"measure": ["Q0"], "threshold": [np.nan], "n_accepted": 0, "tp": 0,
                           "precision": np.nan, "recall": np.nan, "ci_low": np.nan})  # fmt: skip
     told = in_words(noted(frame, "choose_threshold"))
-    assert told == "No threshold for Q0 reaches the requested value."
+    assert told == "No threshold for Q0 guarantees the requested value."
 
 
 @pytest.mark.parametrize(

@@ -159,10 +159,9 @@ def test_what_pandas_keeps_is_enough_and_what_it_drops_is_refused(name, tmp_path
 def told(table: Any) -> list[Any]:
     """Return the sentences, the methods section, the caption and the rows of a table."""
     cells = paper_table(table)
-    return [
-        in_words(table), in_words(table, methods=True).rstrip(".").split(". "), cells.attrs.get("caption"),
-        sorted(map(list, cells.reset_index().to_numpy().tolist())),
-    ]  # fmt: skip
+    methods = in_words(table, methods=True).rstrip(".").split(". ")
+    rows = sorted(map(list, cells.reset_index().to_numpy().tolist()))
+    return [in_words(table), methods, cells.attrs.get("caption"), rows]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1031,7 +1031,7 @@ def tabulate(
         groups = read_frame(frame, chosen, scored=able.scores)
         found = in_parts(groups)
         answers = answers_of(found, question)
-        if "cluster" in groups.columns and len(chosen.factors) == 1:
+        if "cluster" in groups.columns and len(chosen.factors) == 1 and groups.whole is None:
             noted["n_groups"] = int(np.unique(groups.columns["cluster"]).size)
         if groups.places is not None and chosen.agreement != "each":
             noted["n_tied_votes"] = len(frame) - groups.number.size or None

@@ -140,9 +140,9 @@ def _caveats(attrs: Attrs) -> Iterator[str]:
             yield agree(given, texts[0], texts[-1]).format_map(attrs)
     names, differ = listed_in(attrs, "annotators"), listed_in(attrs, "annotators_differ")
     if names and differ:
-        yield f"The conclusion differs for {join(differ, noun='annotators')}."
+        yield f"The conclusion differs with the labels of only {join(differ, 'or')}."
     elif names:
-        yield f"The conclusion is the same for each of the {len(names)} annotators."
+        yield f"The conclusion is the same with the labels of each of the {len(names)} annotators."
     if attrs.get("judged_low", 1.0) < 1.0:
         shares = dict.fromkeys(f"{attrs[f'judged_{x}']:.0%}" for x in ("low", "high"))
         yield f"{' to '.join(shares)} of the documents up to the cutoff are judged."

@@ -212,7 +212,8 @@ def range_sentences(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
             f" ({p_text(row['p_max']).replace('p', 'largest p', 1)}; {how})."
         )
     if len(frame) > MOST:
-        yield f"The table has {len(frame) - MOST:,} more ranges."
+        left = len(frame) - MOST
+        yield f"The table has {left:,} more {agree(left, 'range', 'ranges')}."
 
 
 def verdict_sentences(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:

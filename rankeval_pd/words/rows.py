@@ -12,7 +12,15 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd.tables import Attrs
-from rankeval_pd.words.numbers import Unit, column_unit, join, p_cell, p_text, percent_of
+from rankeval_pd.words.numbers import (
+    Unit,
+    agree,
+    column_unit,
+    join,
+    p_cell,
+    p_text,
+    percent_of,
+)
 from rankeval_pd.words.vocabulary import (
     MOST,
     NOUNS,
@@ -77,7 +85,8 @@ crossovers
     {measure} reaches the {bound} bound for p = {p} at each n from n = {n_first} to n = {n_last}.
 plan_annotation
     With {n_more} judgments added to the existing {n_judged}, the comparison of {measure_a} and
-    {measure_b} at n = {n} has a power of {power}.
+    {measure_b} at n = {n} has a power of {power} on average over the precisions compatible with the
+    judged candidates (from {power_low} to {power_high}).
 needed_candidates: power_low
     With list size n = {n} and {n_judgements} judgments, the power is {power} on average over the
     precisions compatible with the pilot sample (from {power_low} to {power_high}).
@@ -129,7 +138,8 @@ def row_sentences(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
         where = "".join(f"For {name} {row[name]}: " for name in before if name != "metric")
         yield where + _row(row, units, sentence, attrs)
     if len(frame) > MOST:
-        yield f"The table has {len(frame) - MOST:,} more rows."
+        left = len(frame) - MOST
+        yield f"The table has {left:,} more {agree(left, 'row', 'rows')}."
     if "p_value" in frame and frame["p_value"].count() > 1 and "adjust" not in attrs:
         yield "The p-values are unadjusted."
 
@@ -228,9 +238,9 @@ def _row(row: Row, units: Mapping[Any, Unit], sentence: str, attrs: Attrs) -> st
     texts["together"] = f" for {family} together" * (family != "1 measure")
     end = " The list ends inside a tie." * bool(row.get("tied"))
     if row.get("threshold_high") == math.inf:
-        end = " With so few gains, this quantile tends to be too low: report the other threshold."
+        end = " With so few gains, this quantile tends to be too low."
     if texts.get("threshold") == _NONE:
-        return f"No threshold for {row['measure']} reaches the requested value."
+        return f"No threshold for {row['measure']} guarantees the requested value."
     if row.get("critical", 0) > row.get("n", 0):
         sentence = "At n = {n}, no number of true positives is significant at p = {p}."
     if sentence:
@@ -290,6 +300,7 @@ _NONE = "not available"
 #: text to omit if the estimate is missing
 _UNKNOWN = (
     (rf" \({_NONE}\)", ""),
+    (rf" on average over the precisions .* \(from {_NONE} to {_NONE}\)", ""),
     (rf"is estimated at {_NONE}( \([^)]*\))?", "cannot be estimated"),
     (rf"({_NONE}) \(\d[^)]*\)", r"\1"),
     (

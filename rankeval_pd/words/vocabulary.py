@@ -18,7 +18,7 @@ PERCENT_METRICS = ("accuracy", "precision", "recall", "f1")
 
 #: columns with proportions, which are shown in percent
 SHARES = (
-    "precision recall tpr fpr fnr power power_low power_high agreement specificity npv share"
+    "precision recall tpr fpr fnr power power_low power_high agreement specificity npv f1 share"
     " expected_agreement"
 ).split()
 
@@ -75,6 +75,7 @@ interval
     basic: basic bootstrap
     tango: Tango
     student: Student's t
+    t: Student's t
     korn-graubard: Korn-Graubard
     order: order-statistic
     order-count: order-statistic and count
@@ -102,7 +103,7 @@ tested
     random_test: True-positive counts were tested against a random ranking using
     repetition: Variation between samples was tested with
 title
-    acceptance_precision: precision and recall at thresholds
+    acceptance_precision: results at thresholds
     annotator_agreement: coefficients of agreement between annotators
     calibration: agreement of the sign of gains with other data, by p-value
     choose_threshold: chosen thresholds, with lower {level:.0%} limits for the {aim}
@@ -218,9 +219,10 @@ _NO_PERCENT = ("lift", "enrichment", "score", "gain", "area", "threshold")
 def called(attrs: Attrs) -> tuple[str, bool]:
     """Return the name of the quantity in a record, and whether to use percent."""
     metric, weight = attrs.get("metric"), attrs.get("weight")
-    if area := _AREAS.get(attrs.get("kind", attrs.get("method"))):
-        return area.format_map(attrs), False
     quantity = str(attrs.get("quantity", "score"))
+    area = _AREAS.get(attrs.get("kind", attrs.get("method")))
+    if area and quantity not in NOUNS:  # rather than a height of the ROC curve
+        return area.format_map(attrs), False
     if metric is None:
         name = NOUNS.get(quantity, _QUANTITIES.get(quantity, quantity))
         return name.replace("-", " "), quantity not in _NO_PERCENT
