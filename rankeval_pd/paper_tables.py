@@ -50,14 +50,10 @@ class Grid(NamedTuple):
     notes: list[str]
 
     @property
-    def caption(self) -> str:
-        """Return the caption."""
-        return "".join(self.captions)
-
-    @property
-    def note(self) -> str:
-        """Return the note."""
-        return " ".join(self.notes)
+    def said(self) -> dict[str, str]:
+        """Return the caption and the note, if there are any."""
+        said = {"caption": "".join(self.captions), "note": " ".join(self.notes)}
+        return {name: text for name, text in said.items() if text}
 
 
 class Format(TypedDict, total=False):
@@ -199,10 +195,10 @@ def _captions_together(grids: list[tuple[str, Grid]]) -> list[str]:
     said = []
     for name, grid in grids:
         own = "".join(part for part in grid.captions if part not in same)
-        said.append(f"{name}: {own}. ")
+        said.append(f"{name}: {own}.")
     if len(same) > 1:
         said.append(f"All columns: {''.join(same).lstrip(',; ')}")
-    return ["".join(said).rstrip()]
+    return [" ".join(said)]
 
 
 # ---- From a table to a grid of cells
@@ -415,22 +411,9 @@ def _plain_grid(frame: pd.DataFrame, attrs: Attrs, unit_in: UnitIn) -> Grid:
 
 # ---- Headings, caption, note
 
-_HEADINGS = {
-    "ci_low": "lower limit",
-    "measure_a": "A",
-    "measure_b": "B",
-    "system_a": "A",
-    "system_b": "B",
-    "tp": "true positives",
-    "p_value": "p",
-    "p_adjusted": "adjusted p",
-    "tpr": "TPR",
-    "fpr": "FPR",
-}
-
 
 def _heading(name: Hashable, attrs: Attrs, unit: Unit | None = None) -> str:
-    text = _HEADINGS.get(str(name), str(name).replace("_", " "))
+    text = vocabulary.HEADINGS.get(str(name), str(name).replace("_", " "))
     if name == "measure":
         text = vocabulary.noun_of(attrs)
     if name in ("value", "area"):
@@ -557,7 +540,7 @@ def _strings(grid: Grid) -> pd.DataFrame:
     result = pd.DataFrame(rows, columns=grid.header)
     if len({*grid.header}) == len(grid.header):
         result = result.set_index(grid.header[0])
-    result.attrs.update({k: getattr(grid, k) for k in ("caption", "note") if getattr(grid, k)})
+    result.attrs.update(grid.said)
     return result
 
 
@@ -595,8 +578,8 @@ def _latex(grid: Grid) -> str:
     header = " & ".join(map(_as_latex, grid.header)) + r" \\"
     lines = [rf"\begin{{tabular}}{{l{'r' * (len(grid.header) - 1)}}}", r"\toprule", header]
     lines += [r"\midrule", *rows, r"\bottomrule", r"\end{tabular}"]
-    if grid.caption:
-        said = rf"\caption{{{_as_latex(f'{grid.caption} {grid.note}'.strip())}}}"
+    if "caption" in grid.said:
+        said = rf"\caption{{{_as_latex(' '.join(grid.said.values()))}}}"
         lines = [r"\begin{table}", r"\centering", said, *lines, r"\end{table}"]
     return "\n".join(lines)
 
@@ -610,8 +593,8 @@ def _markdown(grid: Grid) -> str:
     rows = [list(map(_as_markdown, grid.header)), ["---", *["---:"] * (len(grid.header) - 1)]]
     rows += [[_marked(cell, *marks) for cell in row] for row in grid.rows]
     lines = [f"| {' | '.join(row)} |" for row in rows]
-    if grid.caption:
-        lines = [_as_markdown(f"{grid.caption} {grid.note}".strip()), "", *lines]
+    if "caption" in grid.said:
+        lines = [_as_markdown(" ".join(grid.said.values())), "", *lines]
     return "\n".join(lines)
 
 

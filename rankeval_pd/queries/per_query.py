@@ -549,9 +549,11 @@ def query_summary(
     depth = facts["depth"]
     shares = facts.loc[facts["cutoff"] > 0, "judged"]
     noted: dict[Any, Any] = {**result.attrs, **most}
-    noted |= {"noun": "run", "depth_low": int(depth.min()), "depth_high": int(depth.max())}
+    noted["noun"] = "run"
+    if depth.min() < depth.max():
+        noted |= {"depth_low": int(depth.min()), "depth_high": int(depth.max())}
     if shares.notna().any():
-        noted |= {"judged_low": float(shares.min()), "judged_high": float(shares.max())}
+        noted["judged_low"] = float(shares.min())
     result = pd.concat([result, facts], axis=1)
     _warn_of_facts(result)
     result = result.drop(columns="cutoff")

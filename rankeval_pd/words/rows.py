@@ -22,6 +22,7 @@ from rankeval_pd.words.numbers import (
     percent_of,
 )
 from rankeval_pd.words.vocabulary import (
+    COLUMNS,
     MOST,
     NOUNS,
     SHARES,
@@ -181,23 +182,10 @@ def _row_unit(frame: pd.DataFrame, name: Any, attrs: Attrs) -> Unit:
     return column_unit(frame, name, f"{limits}_low" * two_sided, percent=percent)
 
 
-#: the column of a quantity, or of a method, if it has another name
-_COLUMNS = {
-    "enrichment": "lift",
-    "bedroc": "value",
-    "agreement": "value",
-    "probability": "agreement",
-    "true-positives": "tp",
-    "gain_threshold": "threshold",
-    "per_query": "value",
-    "compare_accuracies": "gain",
-}
-
-
 def estimate_of(attrs: Attrs) -> str:
     """Return the column of the quantity in a record."""
-    quantity = attrs.get("quantity", "")
-    return str(_COLUMNS.get(attrs["method"], _COLUMNS.get(quantity, quantity)))
+    quantity = str(attrs.get("quantity", ""))
+    return COLUMNS.get(attrs["method"], COLUMNS.get(quantity, quantity))
 
 
 def _estimate(columns: Any, attrs: Attrs) -> tuple[str, str]:

@@ -171,6 +171,63 @@ handled
     overlap: The plan is for lists with precisions of {precision_a:g} and {precision_b:g} and an
         overlap of {overlap:g}.
     n_judged: The precisions are estimates from {n_judged:,} judged candidates in each list.
+noun
+    tpr: true positive rate
+    fpr: false positive rate
+    fnr: false negative rate
+    share: share of candidates
+    tp: true positives
+    p_value: p-value
+    youden: Youden index
+    npv: negative predictive value
+    f1: F1
+    enrichment: lift
+area
+    ap: average precision
+    roc: area under the ROC curve
+    bedroc: BEDROC (α = {alpha:g})
+    partial_area: standardized partial area under the ROC curve (up to an FPR of {fpr:g})
+heading
+    ci_low: lower limit
+    measure_a: A
+    measure_b: B
+    system_a: A
+    system_b: B
+    tp: true positives
+    p_value: p
+    p_adjusted: adjusted p
+    tpr: TPR
+    fpr: FPR
+column
+    enrichment: lift
+    bedroc: value
+    agreement: value
+    probability: agreement
+    true-positives: tp
+    gain_threshold: threshold
+    per_query: value
+    compare_accuracies: gain
+caveat
+    n_ending_in_tie=1: In one row, a list ends inside a tie; `details=True` shows which lists.
+    n_ending_in_tie: In {n_ending_in_tie:,} rows, a list ends inside a tie; `details=True` shows
+        which lists.
+    p_adjusted=rounded up: Adjusted p-values are exact, or rounded up to the next exact p-value.
+    n_grid: There are too many candidates to compute every n. The results are for {n_grid:,} values
+        of n; above n = 70, consecutive values differ by at most about 1%.
+    pool=retrieved: The chance level is the value for a random order of the candidates that each
+        measure retrieved.
+    pool: The chance level is the value for a random draw from a collection of {pool:,} candidates
+        in each group.
+    n_lacking=1: The value of a run is 0 for a query without evaluated documents (up to 1 query).
+    n_lacking: The value of a run is 0 for a query without evaluated documents (up to {n_lacking:,}
+        queries).
+    n_undefined=1: A query without a value counts as 0 (up to 1 query).
+    n_undefined: A query without a value counts as 0 (up to {n_undefined:,} queries).
+    n_tied=1: One list per run ends inside a tie; `details=True` shows the range.
+    n_tied: Up to {n_tied:,} lists per run end inside a tie; `details=True` shows the range.
+    judged_low: Of the documents up to the cutoff, at least {judged_low:.0%} are judged in each run.
+    depth_low: The longest lists in the runs contain {depth_low:,} to {depth_high:,} documents.
+    seed_variance=pooled: The variance between seeds is pooled over all {n_systems} systems.
 """
 
 
@@ -186,33 +243,11 @@ def _sections(text: str) -> Iterator[dict[str, str]]:
             yield entries
 
 
-ADJUSTED, TESTS, INTERVALS, TARGETS, TESTED, TITLES, HANDLED = _sections(_WORDS)
+ADJUSTED, TESTS, INTERVALS, TARGETS, TESTED, TITLES, HANDLED, *_more = _sections(_WORDS)
+NOUNS, _AREAS, HEADINGS, COLUMNS, CAVEATS = _more
 
 DRAWN = "permutation wild hall recentred strict zero".split()  # exact laws if nothing was drawn
 
-NOUNS = {
-    "tpr": "true positive rate",
-    "fpr": "false positive rate",
-    "fnr": "false negative rate",
-    "share": "share of candidates",
-    "tp": "true positives",
-    "p_value": "p-value",
-}
-
-_AREAS = {
-    "ap": "average precision",
-    "roc": "area under the ROC curve",
-    "bedroc": "BEDROC (α = {alpha:g})",
-    "partial_area": "standardized partial area under the ROC curve (up to an FPR of {fpr:g})",
-}
-
-
-_QUANTITIES = {
-    "youden": "Youden index",
-    "npv": "negative predictive value",
-    "f1": "F1",
-    "enrichment": "lift",
-}
 _NO_PERCENT = ("lift", "enrichment", "score", "gain", "area", "threshold")
 
 
@@ -220,12 +255,11 @@ def called(attrs: Attrs) -> tuple[str, bool]:
     """Return the name of the quantity in a record, and whether to use percent."""
     metric, weight = attrs.get("metric"), attrs.get("weight")
     quantity = str(attrs.get("quantity", "score"))
-    area = _AREAS.get(attrs.get("kind", attrs.get("method")))
+    area = _AREAS.get(str(attrs.get("kind", attrs.get("method"))))
     if area and quantity not in NOUNS:  # rather than a height of the ROC curve
         return area.format_map(attrs), False
     if metric is None:
-        name = NOUNS.get(quantity, _QUANTITIES.get(quantity, quantity))
-        return name.replace("-", " "), quantity not in _NO_PERCENT
+        return NOUNS.get(quantity, quantity).replace("-", " "), quantity not in _NO_PERCENT
     text = WRITTEN.get(metric, str(metric))
     if metric == "mean":
         text = f"mean {attrs.get('of', 'score')}"
