@@ -468,7 +468,9 @@ def _caption(
 
     ``limits`` is the number of columns with intervals, of which the record names one kind.
     """
-    noun = vocabulary.TITLES.get(attrs["method"], estimate or attrs["method"]).replace("_", " ")
+    aim = vocabulary.called({"quantity": attrs.get("aim")})[0]
+    title = vocabulary.TITLES.get(attrs["method"], estimate or attrs["method"])
+    noun = title.replace("_", " ").format_map({**attrs, "aim": aim})
     gaps = estimate in ("difference", "gain")
     if estimate in ("value", "difference", "gain", estimate_of(attrs)):
         noun = vocabulary.called(attrs)[0]
@@ -482,8 +484,6 @@ def _caption(
             noun = f"difference in {noun}"
         if attrs.get("test") == "wilcoxon":
             noun = f"Hodges–Lehmann estimate of the {noun}"
-    aim = vocabulary.called({"quantity": attrs.get("aim")})[0]
-    noun = noun.format_map({**attrs, "aim": aim})
     text = noun[0].upper() + noun[1:]
     if unit is not None and unit.percent:
         text += {True: " (points)", False: " (%)"}[gaps]
@@ -492,8 +492,7 @@ def _caption(
     told = {**attrs, "noun": vocabulary.noun_of(attrs), "drawn": vocabulary.drawn_of(attrs)}
     if limits:
         against = "difference" in frame and not lettered
-        apart = against or attrs["method"] in vocabulary.DIFFERENCES
-        kind = vocabulary.intervals_of(attrs, gaps=apart) * (limits == 1)
+        kind = vocabulary.intervals_of(attrs) * (limits == 1)
         words = [vocabulary.level_of(attrs), *kind.split(), "intervals"]
         told["limits"] = " ".join(words) + " of the differences" * (against and not gaps)
     over = vocabulary.listed_of(attrs, "by")

@@ -9,7 +9,6 @@ import pandas as pd
 from rankeval_pd.tables import Attrs
 from rankeval_pd.words.numbers import percent_of, sizes_text
 from rankeval_pd.words.vocabulary import (
-    DIFFERENCES,
     DRAWN,
     TARGETS,
     TESTED,
@@ -18,7 +17,6 @@ from rankeval_pd.words.vocabulary import (
     alpha_of,
     called,
     drawn_of,
-    first_of,
     handled,
     intervals_of,
     known,
@@ -73,10 +71,8 @@ _LIMITS = "ci_low band_low difference_low threshold_low ci_failures".split()
 
 def _intervals(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
     """Describe the intervals and their level."""
-    shown = first_of(frame, _LIMITS)
-    if "interval" in attrs and "level" in attrs and shown:
-        gaps = attrs["method"] in DIFFERENCES or shown == "difference_low"
-        name = f"{intervals_of(attrs, gaps=gaps)} intervals".lstrip()
+    if "interval" in attrs and "level" in attrs and known(frame, _LIMITS):
+        name = f"{intervals_of(attrs)} intervals".lstrip()
         if "aim" in attrs:
             name = f"one-sided {name} for {attrs.get('family', '1 measure')}"
         if not attrs.get("average"):

@@ -369,19 +369,19 @@ def laws_of(attrs: Attrs) -> str:
 
 def side_of(attrs: Attrs) -> str:
     """Return whether the tests in a record are two-sided, or their alternative."""
-    side = attrs.get("alternative", "two-sided")
+    side = str(attrs.get("alternative", "two-sided"))
     if side == "two-sided":
         return side
     return f"one-sided ({side})"
 
 
-def intervals_of(attrs: Attrs, *, gaps: bool) -> str:
-    """Return the name of the intervals for values or differences, or ""."""
+def intervals_of(attrs: Attrs) -> str:
+    """Return the name of the intervals, for values or else for differences, or ""."""
     kind = laws_of(attrs)
-    if not gaps:
-        return f"{attrs.get('intervals', '')} {kind}".strip()
-    if "baseline" in attrs:
-        kind = ""
+    if attrs["method"] not in DIFFERENCES:
+        if "baseline" not in attrs:
+            return f"{attrs.get('intervals', '')} {kind}".strip()
+        kind = ""  # the law is that of the values
     scope = scope_of(attrs)
     if scope == "simultaneous" and attrs["adjust"] not in ("holm", "bonferroni"):
         kind = ""
