@@ -446,7 +446,7 @@ _PARTS = {
     "n_queries": " on {n_queries:,} queries",
     "n_items_low": " (at least {n_items_low:,} for each {noun})",
     "limits": ", with {limits}",
-    "over": "; {average} average over {over}",
+    "over": "; {over}",
     "combined": "; groups of {combined} combined",
     "clusters": "; clustered by {clusters}",
     "seeds": "; several training seeds ({seeds})",
@@ -487,23 +487,20 @@ def _caption(
     text = noun[0].upper() + noun[1:]
     if unit is not None and unit.percent:
         text += {True: " (points)", False: " (%)"}[gaps]
-    if "n" in frame:
-        text += f" at n = {numbers.sizes_text(frame['n'].tolist())}"
-    told = {**attrs, "noun": vocabulary.noun_of(attrs), "drawn": vocabulary.drawn_of(attrs)}
+    text += numbers.at_sizes(frame)
+    told = {
+        **attrs,
+        "noun": vocabulary.noun_of(attrs),
+        "clusters": vocabulary.listed_of(attrs, "groups"),
+        "combined": vocabulary.listed_of(attrs, "by") * bool(attrs.get("combine")),
+        "over": vocabulary.over_of(attrs),
+        "drawn": vocabulary.drawn_of(attrs),
+    }
     if limits:
         against = "difference" in frame and not lettered
         kind = vocabulary.intervals_of(attrs) * (limits == 1)
         words = [vocabulary.level_of(attrs), *kind.split(), "intervals"]
         told["limits"] = " ".join(words) + " of the differences" * (against and not gaps)
-    over = vocabulary.listed_of(attrs, "by")
-    if "average" in attrs:
-        told["over"] = over or "query"
-        if "strata" in attrs:
-            told["over"] = f"strata ({attrs['strata']})"
-    elif attrs.get("combine"):
-        told["combined"] = over
-    if "groups" in attrs:
-        told["clusters"] = vocabulary.listed_of(attrs, "groups")
     tested = lettered or bool(vocabulary.known(frame, ("p_value", "p_adjusted")))
     if tested and len(frame) > 1 and attrs.get("family") != "1 pair":
         told["tests"] = vocabulary.adjustment(attrs) or "unadjusted"

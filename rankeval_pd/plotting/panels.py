@@ -51,7 +51,6 @@ from rankeval_pd.roles import (
 )
 from rankeval_pd.stats import AnyArray
 from rankeval_pd.tables import Keywords, Options, listed_in, rows_in
-from rankeval_pd.words.numbers import capitalized
 from rankeval_pd.words.vocabulary import drawn_of
 
 if TYPE_CHECKING:
@@ -584,7 +583,7 @@ class Plot:
             more = _parts(options.values(), groups, key)
             try:
                 self.draw(canvas, *parts, **dict(zip(options, more, strict=True)))
-                canvas.tell(capitalized(f"{drawn}.") * bool(drawn))
+                canvas.tell(drawn and f"Drawn: {drawn}.")
             except Exception:
                 if ax is None:
                     import matplotlib.pyplot as plt

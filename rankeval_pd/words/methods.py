@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from rankeval_pd.tables import Attrs
-from rankeval_pd.words.numbers import percent_of, sizes_text
+from rankeval_pd.words.numbers import at_sizes, percent_of
 from rankeval_pd.words.vocabulary import (
     DRAWN,
     TARGETS,
@@ -22,6 +22,7 @@ from rankeval_pd.words.vocabulary import (
     known,
     level_of,
     listed_of,
+    over_of,
     side_of,
 )
 
@@ -29,11 +30,9 @@ from rankeval_pd.words.vocabulary import (
 def methods_section(frame: pd.DataFrame, attrs: Attrs) -> str:
     """Describe how a table was computed: one sentence for each part of the record."""
     made = f"The table was made with `{attrs['method']}` of rankeval_pd {attrs.get('version', '')}"
-    if "n" in frame:
-        made += f" at n = {sizes_text(frame['n'].tolist())}"
     return " ".join(
         [
-            f"{made}.",
+            f"{made}{at_sizes(frame)}.",
             *_tests(frame, attrs),
             *_intervals(frame, attrs),
             *_draws(attrs),
@@ -88,9 +87,8 @@ def _draws(attrs: Attrs) -> Iterator[str]:
 
 def _data(attrs: Attrs) -> Iterator[str]:
     """Describe how groups, strata, ties and missing scores were treated."""
-    if attrs.get("average") and "strata" not in attrs:
-        over = listed_of(attrs, "by") or "query"
-        yield f"The {called(attrs)[0]} is the {attrs['average']} average over {over}."
+    if (over := over_of(attrs)) and "strata" not in attrs:
+        yield f"The {called(attrs)[0]} is the {over}."
     if attrs.get("combine"):
         yield f"The groups of {listed_of(attrs, 'by')} are combined."
     yield from handled(attrs)

@@ -103,18 +103,12 @@ def comparison_sentences(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
     yield text
 
 
-def _names(row: Row) -> tuple[Any, Any]:
-    """Return the two names of a comparison."""
-    a = first_of(row, ("measure_a", "system_a", "sample_a"))
-    return row[a], row[f"{a[:-1]}b"]
-
-
 def _compared(row: Row, how: str, unit: Unit, attrs: Attrs) -> str:
     """Write a comparison as sentences."""
-    (a, b), value = _names(row), row[first_of(row, _GAPS)]
+    first = first_of(row, ("measure_a", "system_a", "sample_a"))
+    a, b, value = row[first], row[f"{first[:-1]}b"], row[first_of(row, _GAPS)]
     if "sample_a" in row:
         a, b = (f"{row['measure']} in {x}" for x in (a, b))
-    first = first_of(row, ("measure_a", "system_a", "sample_a"))
     keys = [*row][: [*row].index(first)]
     where = "".join(f"For {k} {row[k]}, " for k in keys if k not in ("size", "measure", "n"))
     if "n_a" in row and attrs["method"] == "compare_thresholds":
@@ -148,8 +142,7 @@ def _compared(row: Row, how: str, unit: Unit, attrs: Attrs) -> str:
         interval = {"band_": "band"}.get(limits, "interval")
         if side != "two-sided":
             start, interval = f"one-sided {start}", "limit:"
-        words = " ".join([*start.split(), level_of(attrs), interval, unit.gaps(*ends)])
-        beside.append(words)
+        beside.append(" ".join([*start.split(), level_of(attrs), interval, unit.gaps(*ends)]))
     verdict = ""
     p = first_of(row, P_VALUES)
     if p and pd.isna(row[p]):

@@ -298,6 +298,16 @@ def least_p(attrs: Attrs) -> float:
     return 1.0 / (float(draws) + 1.0)
 
 
+def over_of(attrs: Attrs) -> str:
+    """Return what an average is over, or ""."""
+    if "average" not in attrs:
+        return ""
+    over = listed_of(attrs, "by") or "query"
+    if "strata" in attrs:
+        over = f"strata ({listed_of(attrs, 'strata')})"
+    return f"{attrs['average']} average over {over}"
+
+
 def drawn_of(attrs: Attrs) -> str:
     """Return the number of resamples and the seed in a record, or ""."""
     if not attrs.get("n_resamples"):
