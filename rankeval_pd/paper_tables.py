@@ -374,7 +374,7 @@ def _marks(part: pd.DataFrame, p: str, *, stars: bool) -> list[str]:
     if stars and p:
         return ["*" * sum(x <= level for level in _STARS) for x in part[p]]
     if "letters" in part:
-        return [x if isinstance(x, str) else "" for x in part["letters"]]
+        return part["letters"].fillna("").tolist()
     return [""] * len(part)
 
 
@@ -540,22 +540,24 @@ def _strings(grid: Grid) -> pd.DataFrame:
     return result
 
 
-_LATEX = {
-    **{sign: rf"\{sign}" for sign in "&%$#_{}"},
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "−": "$-$",
-    "∞": r"$\infty$",
-    "≤": r"$\leq$",
-    "<": "$<$",
-    ">": "$>$",
-    "–": "--",
-}
+_LATEX = str.maketrans(
+    {
+        **{sign: rf"\{sign}" for sign in "&%$#_{}"},
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "−": "$-$",
+        "∞": r"$\infty$",
+        "≤": r"$\leq$",
+        "<": "$<$",
+        ">": "$>$",
+        "–": "--",
+    }
+)
 
 
 def _as_latex(text: str) -> str:
-    return "".join(_LATEX.get(letter, letter) for letter in text)
+    return text.translate(_LATEX)
 
 
 def _marked(cell: Cell, escape: Callable[[str], str], bold: str, raised: str) -> str:
