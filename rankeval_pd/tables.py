@@ -153,7 +153,8 @@ _RECORD = (
 ).split()
 #: roles that are noted as the call gave them
 _ROLES = (
-    "gold agreement by key groups strata seeds missing ties unjudged undefined metric baseline"
+    "gold min_grade agreement by key groups strata seeds missing ties unjudged undefined metric"
+    " baseline"
 ).split()
 #: the unit of each quantity; for systems, the metric is the quantity
 _UNITS = {

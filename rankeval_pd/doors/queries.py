@@ -115,10 +115,7 @@ class QueryOptions:
     @property
     def noted(self) -> Options:
         """Return what the record says of metrics."""
-        noted: Options = {"ties": self.ties, "unjudged": self.unjudged}
-        if self.min_grade != 1:
-            noted["min_grade"] = self.min_grade
-        return noted
+        return {"ties": self.ties, "unjudged": self.unjudged}
 
     @property
     def common(self) -> Roles:
