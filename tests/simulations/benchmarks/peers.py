@@ -3,9 +3,11 @@
 Times are the processor's seconds of one thread: what else the machine does changes them little.
 """
 
+import math
 import resource
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 import ir_measures
@@ -14,6 +16,7 @@ import pandas as pd
 from sacrebleu.metrics import BLEU
 from sacrebleu.significance import PairedTest
 from scipy import stats
+from sklearn import metrics
 from statsmodels.stats.proportion import proportion_confint
 
 import rankeval_pd
@@ -180,3 +183,102 @@ def of_systems():
     work = f"`paired_bootstrap`, BLEU, 3 pairs x 1,000 resamples of {SEGMENTS:,} segments"
     peer = "sacrebleu's paired test, without extraction"
     return [(work, seconds(ours), peer, seconds(theirs, 1) - extraction)]
+
+
+def of_calls():
+    """Time calls of notebooks and loops, and curves and areas of a million candidates."""
+    df, large = datasets.simulate_candidates(5_000), datasets.simulate_candidates(1_000_000)
+    rng = np.random.default_rng(1)
+    items = pd.DataFrame(rng.normal(size=(100, 2)), columns=["a", "b"])
+    gold, scores = large["gold"].to_numpy(), large["good"].to_numpy()
+    one = large[["gold", "good"]].rankeval
+
+    def fisher():
+        heads = [df.nlargest(100, name) for name in ("good", "fair")]
+        only = [x.drop(y.index, errors="ignore")["gold"] for x, y in (heads, heads[::-1])]
+        return stats.fisher_exact([[x.sum(), (~x).sum()] for x in only])
+
+    def proportion():
+        return proportion_confint(df.nlargest(100, "good")["gold"].sum(), 100, method="beta")
+
+    asked = {
+        "`compare(n=100)`, 5,000 candidates": (
+            lambda: df.rankeval.compare("good", "fair", 100),
+            "two `nlargest` and `scipy.stats.fisher_exact`", fisher,
+        ),
+        "`nbest_precision(100)`, 5,000 candidates": (
+            lambda: df.rankeval.nbest_precision(100, measures="good"),
+            "`nlargest` and `proportion_confint`", proportion,
+        ),
+        "`area()`, 5,000 candidates": (
+            lambda: df.rankeval.area(measures="good"), "`roc_auc_score`, value only",
+            lambda: metrics.roc_auc_score(df["gold"], df["good"]),
+        ),
+        "`paired_permutation(test='t')`, 100 items": (
+            lambda: items.rankeval.paired_permutation(test="t"), "`scipy.stats.ttest_rel`",
+            lambda: stats.ttest_rel(items["a"], items["b"]),
+        ),
+        "`roc`, 1,000,000 candidates": (
+            one.roc, "`roc_curve`", lambda: metrics.roc_curve(gold, scores)
+        ),
+        "`precision_recall`, 1,000,000 candidates": (
+            one.precision_recall, "`precision_recall_curve`",
+            lambda: metrics.precision_recall_curve(gold, scores),
+        ),
+        "`area()`, 1,000,000 candidates": (
+            one.area, "`roc_auc_score`, value only", lambda: metrics.roc_auc_score(gold, scores)
+        ),
+        "`area('ap')`, 1,000,000 candidates": (
+            lambda: one.area("ap"), "`average_precision_score`, value only",
+            lambda: metrics.average_precision_score(gold, scores),
+        ),
+    }  # fmt: skip
+    rows = []
+    for work, (ours, peer, theirs) in asked.items():
+        ours(), theirs()  # what is imported at first use
+        rows.append((work, seconds(ours, 7), peer, seconds(theirs, 7)))
+    return rows
+
+
+def growth():
+    """Return the work, three sizes, their seconds, and the exponent of the fitted power."""
+    measures = {f"m{k}": 0.5 + 0.1 * k for k in range(9)}
+    df = datasets.simulate_candidates(5_000, quality=measures)
+
+    def first(count, frame=df):
+        return frame[["gold", *list(measures)[:count]]].rankeval
+
+    asked = {
+        "`nbest_precision(100)`, candidates": (
+            (100_000, 300_000, 1_000_000),
+            lambda n: partial(datasets.simulate_candidates(n).rankeval.nbest_precision, 100),
+        ),
+        "`area()`, candidates": (
+            (100_000, 300_000, 1_000_000),
+            lambda n: datasets.simulate_candidates(n).rankeval.area,
+        ),
+        "`random_test(adjust='envelope')`, 6 measures, list sizes": (
+            (300, 1_000, 3_000),
+            lambda n: partial(first(6).random_test, range(10, n + 10), adjust="envelope"),
+        ),
+        "`compare(adjust='max-t')` at 451 n, pairs": (
+            (10, 21, 36),
+            lambda n: partial(
+                first((1 + math.isqrt(8 * n + 1)) // 2).compare, n=range(50, 501), adjust="max-t"
+            ),
+        ),
+        "`summary([50, 100])`, measures": (
+            (3, 5, 7),
+            lambda n: partial(first(n).summary, [50, 100]),
+        ),
+        "`compare_for` without overlap, list size": (
+            (10_000, 1_000_000, 10_000_000),
+            lambda n: partial(rankeval_pd.compare_for, 2 * n // 5, n, 3 * n // 10, n),
+        ),
+    }
+    rows = []
+    for work, (sizes, of_size) in asked.items():
+        taken = [seconds(of_size(n), 1) for n in sizes]
+        power = np.polyfit(np.log(sizes), np.log(taken), 1)[0]
+        rows.append((work, sizes, taken, power))
+    return rows

@@ -33,12 +33,30 @@ def _time(taken):
 
 
 def peers():
-    rows = [*beside_peers.of_lists(), *beside_peers.of_queries(), *beside_peers.of_systems()]
+    return _beside([
+        *beside_peers.of_lists(), *beside_peers.of_queries(), *beside_peers.of_systems()
+    ])  # fmt: skip
+
+
+def calls():
+    return _beside(beside_peers.of_calls())
+
+
+def _beside(rows):
     cells = [
         (work, _time(ours), peer, _time(theirs), f"{theirs / ours:,.1f}")
         for work, ours, peer, theirs in rows
     ]
     return pd.DataFrame(cells, columns=["work", "ours", "peer", "peer's time", "times as fast"])
+
+
+def growth():
+    """Return seconds at three sizes, and the exponent of the power that fits them best."""
+    rows = []
+    for work, sizes, taken, power in beside_peers.growth():
+        row = {"work": work, "sizes": ", ".join(f"{n:,}" for n in sizes)}
+        rows.append(row | {"times": ", ".join(map(_time, taken)), "exponent": f"{power:.1f}"})
+    return pd.DataFrame(rows)
 
 
 TOGETHER = {
@@ -171,6 +189,8 @@ def processor():
 
 TABLES = {
     "Compared with other packages": peers,
+    "Calls of notebooks and loops, and large data": calls,
+    "Growth": growth,
     "By number of lists": growth_with_lists,
     "Simultaneous bands and tests": growth_of_all_together,
     "Pairs and resamples": growth_with_pairs_and_resamples,
