@@ -281,6 +281,8 @@ def handled(attrs: Attrs, roles: Container[str] = ()) -> Iterator[str]:
         name, _, value = role.partition("=")
         given = attrs.get(name)
         if (not roles or name in roles) and given is not None and value in ("", str(given)):
+            if noun_of(attrs) == "run":
+                text = text.replace("Candidates", "Documents").replace("negatives", "not relevant")
             yield text.format(listed_of(attrs, name), **attrs)
 
 
