@@ -525,6 +525,10 @@ def check_margin(margin: object, **undefined: bool) -> float:
     return value
 
 
+#: what NumPy would convert to numbers
+_NAMES = (str, bytes, bool, np.bool_, complex, np.complexfloating, np.datetime64, np.timedelta64)
+
+
 def check_numbers(
     argument: str,
     given: object,
@@ -550,8 +554,10 @@ def check_numbers(
         allowed += ", or inf"
     values: FloatArray | None = None
     with suppress(TypeError, ValueError, OverflowError):
-        if given is not None and np.asarray(given).dtype.kind != "b":
-            values = np.asarray(given, dtype=float)
+        plain = np.asarray(given)
+        named = plain.dtype.kind not in "iuf" and any(isinstance(x, _NAMES) for x in plain.flat)
+        if given is not None and not named:
+            values = plain.astype(float)
     if values is None:
         raise TypeError(f"{argument}={brief(given)}: pass {allowed}.")
     wrong = (values < least) | (values > most)

@@ -452,6 +452,8 @@ def _caption(
     for name, items in (("n_items", "items"), ("n_queries", "queries")):
         if name in attrs:
             text += f" on {attrs[name]:,} {items}"
+    if "n_queries_low" in attrs:
+        text += f" (at least {attrs['n_queries_low']:,} for each metric)"
     if "n_items_low" in attrs:
         text += f" (at least {attrs['n_items_low']:,} for each {vocabulary.noun_of(attrs)})"
     if limits:

@@ -238,7 +238,7 @@ def test_an_overview_of_a_table_with_a_name_twice(df):
 # ------------------------------------------------------------------------------------------- memory
 
 
-def test_what_no_memory_holds_is_said_before_it_is_tried(items, monkeypatch):
+def test_what_no_memory_holds_is_said_before_it_is_tried(items, monkeypatch, tmp_path):
     monkeypatch.setattr(errors, "free_memory", lambda: 2**20)
     with pytest.raises(
         MemoryError, match=r"3 pairs each require 50,000 .* 2 MB .* 1 MB .*n_resamples"
@@ -257,6 +257,13 @@ def test_what_no_memory_holds_is_said_before_it_is_tried(items, monkeypatch):
         many.rankeval.roc()
     with pytest.raises(MemoryError, match=r"distribution functions of 2,000 lists"):
         many.rankeval.random_cdf(None)
+    with pytest.raises(MemoryError, match=r"n=None would give a table with 5,000,000 rows"):
+        rankeval_pd.random_bound_for(0.05, n_candidates=5 * 10**6, n_positive=10)
+    lines = b"q1 Q0 d1 1 1.0 run\n" * 50_000
+    for name, content in (("run", lines), ("run.gz", gzip.compress(lines))):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(MemoryError, match=rf"{name} contains 1 MB of text or more.*Split"):
+            rankeval_pd.read_trec(tmp_path / name)
     assert len(many.rankeval.nbest_precision(10)) == 12
     monkeypatch.setattr(errors, "free_memory", lambda: None)
     assert len(items.rankeval.paired_permutation(n_resamples=50_000)) == 3

@@ -193,6 +193,7 @@ def random_bound_for(
         sizes = np.arange(1, (n_candidates or 0) + 1)
     if isinstance(model, Finite):
         doors.check_not_above(sizes, n_candidates or 0)
+    errors.check_table(levels.size * sizes.size, f"n={brief(n)}")
     parts = []
     for level in levels.tolist():
         columns = {"p": level, "n": sizes, **bound_columns(level, sizes, model), **shares}

@@ -74,6 +74,8 @@ def dense(dtype: Any) -> np.dtype[Any]:
     """Return the NumPy dtype of the numbers in a column."""
     if isinstance(dtype, pd.SparseDtype):
         dtype = dtype.subtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        dtype = dtype.categories.dtype
     plain: np.dtype[Any] = np.dtype(getattr(dtype, "numpy_dtype", dtype))
     return plain
 

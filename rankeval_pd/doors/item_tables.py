@@ -545,7 +545,9 @@ class ItemTable(NamedTuple):
         values, labels = self.statistics[..., member, :], self.labels[member]
         metric, systems, seeds = self.metric, self.systems, self.beside.seeds
         if len(labels) < 2:
-            present = f"data, or a group in data, has {len(labels)} items {listed(labels[:1])}"
+            present = "data has no items"
+            if len(labels):
+                present = f"data, or a group in data, has 1 item, {listed(labels)}"
             raise too_few(present, "items", "Add items, or omit this group.")
         trained = np.ones((len(systems), 1), dtype=bool)
         if seeds is None:

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd.doors import QueryOptions, grade_values
-from rankeval_pd.errors import checked_call, listed, shown, unknown_name, warn
+from rankeval_pd.errors import check_memory, checked_call, listed, shown, unknown_name, warn
 from rankeval_pd.roles import frame_column
 from rankeval_pd.stats import BoolArray, FloatArray, IntArray
 from rankeval_pd.tables import Options
@@ -69,14 +69,34 @@ _COMMENTS = re.compile(rb"(?:^|[\r\n])[ \t\v\f]*#[^\r\n]*")
 def _content(path: str | Path) -> bytes:
     """Return the text of a file, plain or gzipped, without a byte order mark."""
     content = Path(path).read_bytes()
+    _check_size(path, len(content))
     if content[:2] == b"\x1f\x8b":  # the first bytes of gzip files
         try:
-            content = gzip.decompress(content)
+            content = _unpacked(path, content)
         except (EOFError, OSError, zlib.error) as error:
             raise ValueError(
                 f"{path} is not a complete gzip file: {error}. Copy it again."
             ) from None
     return content.removeprefix(b"\xef\xbb\xbf")
+
+
+_PIECE = 1 << 26  # bytes
+_COPIES = 3  # bytes in memory per byte of text, of the parts of lines and their numbers
+
+
+def _unpacked(path: str | Path, content: bytes) -> bytes:
+    """Return the text of a gzip file. The text can be a thousand times longer than the file."""
+    pieces = []
+    with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
+        while piece := file.read(_PIECE):
+            pieces.append(piece)
+            _check_size(path, sum(map(len, pieces)))
+    return b"".join(pieces)
+
+
+def _check_size(path: str | Path, size: int) -> None:
+    what = f"{path} contains {size / 1e6:,.0f} MB of text or more"
+    check_memory(_COPIES * size / 8, what, "Split the file by query, and read one part at a time.")
 
 
 def _lines_of_file(source: str | Path, kind: FileKind) -> TrecLines:

@@ -155,10 +155,10 @@ def test_missing_and_infinite_scores_are_named(df):
 @pytest.mark.parametrize("method", METHODS)
 def test_too_few_systems_items_or_groups_are_refused(df, method):
     for data, keywords, message in (
-        (df.iloc[:1], {}, r"1 items 'item 0', but a paired test needs at least two"),
-        (df.iloc[:0], {}, "0 items"),
+        (df.iloc[:1], {}, r"1 item, 'item 0', but a paired test needs at least two"),
+        (df.iloc[:0], {}, "data has no items, but"),
         (df[[]].assign(text="x"), {}, "no numeric or boolean column"),
-        (df.assign(domain=list("aaaaab")), {"by": "domain"}, "1 items"),
+        (df.assign(domain=list("aaaaab")), {"by": "domain"}, "1 item,"),
         (df.assign(doc="a"), {"groups": "doc"}, "there is only one group, but a paired test"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -122,6 +122,9 @@ def test_published_figures_to_plan_with():
         rankeval_pd.needed_candidates(0.4, 0.4, 0.5)
     with pytest.raises(ValueError, match="cannot have precisions"):
         rankeval_pd.needed_candidates(0.9, 0.1, 0.5)
+    for pilot, most in ((None, "262,144"), (50, "16,384")):
+        with pytest.raises(ValueError, match=f"n=1000000000: .* at most {most} candidates"):
+            rankeval_pd.needed_candidates(0.5, 0.4, 0.5, 10**9, n_judged=pilot)
 
 
 def test_judgements_are_spread_evenly_beside_those_there_are():
