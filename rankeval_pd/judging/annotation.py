@@ -15,7 +15,7 @@ from pandas.api.types import is_bool_dtype
 
 from rankeval_pd import doors, stats
 from rankeval_pd.doors import Data
-from rankeval_pd.errors import check_count, check_share, hushed, listed, warn
+from rankeval_pd.errors import check_count, check_number, check_share, hushed, listed, warn
 from rankeval_pd.judging.judged import check_frame, judged_difference, read_sample
 from rankeval_pd.lists.regions import difference_region
 from rankeval_pd.options import Capabilities, with_options, with_roles, with_roles_but
@@ -321,7 +321,8 @@ def needed_candidates(
     second = check_share("precision_b", precision_b)
     power = check_share("power", power)
     alpha = check_share("alpha", alpha)
-    if isinstance(overlap, bool) or not 0.0 <= overlap < 1.0:
+    overlap = check_number("overlap", overlap)
+    if not 0.0 <= overlap < 1.0:
         raise ValueError(
             f"overlap={overlap!r}: pass the share of candidates that the two lists"
             " have in common, in [0, 1)."
