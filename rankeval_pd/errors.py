@@ -478,9 +478,6 @@ def check_flag(argument: str, value: object, *, none: bool = False) -> None:
         raise TypeError(f"{argument}={value!r}: pass {allowed}.")
 
 
-_MOST_COUNTED = np.iinfo(np.int64).max
-
-
 def check_count(argument: str, value: object, least: int = 1) -> int:
     """Return ``value`` as an int of at least ``least``."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
@@ -490,8 +487,6 @@ def check_count(argument: str, value: object, least: int = 1) -> int:
         )
     if value < least:
         raise ValueError(f"{argument}={shown(value)}: pass a whole number of at least {least}.")
-    if value > _MOST_COUNTED:
-        raise ValueError(f"{argument}={shown(value)}: pass a whole number below 2**63.")
     return int(value)
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import gzip
-import itertools
 import inspect
+import itertools
 import re
 import subprocess
 import sys
@@ -270,7 +270,7 @@ def test_published_numbers_and_plans_are_numbers_that_can_be(name):
             with pytest.raises((TypeError, ValueError), match=argument) as error:
                 function(**{**given, argument: value})
             assert len(str(error.value)) <= 250
-    with pytest.raises(ValueError, match="300,000,000 candidates in all, but .* 10,000,000"):
+    with pytest.raises(ValueError, match=r"300,000,000 candidates in all, but .* 10,000,000"):
         rankeval_pd.random_pvalue(5, 10**8, prior=0.3, n_queries=3)
 
 
@@ -296,8 +296,6 @@ def test_what_no_memory_holds_is_said_before_it_is_tried(items, monkeypatch, tmp
         many.rankeval.roc()
     with pytest.raises(MemoryError, match=r"distribution functions of 2,000 lists"):
         many.rankeval.random_cdf(None)
-    with pytest.raises(MemoryError, match=r"n=None would give a table with 5,000,000 rows"):
-        rankeval_pd.random_bound_for(0.05, n_candidates=5 * 10**6, n_positive=10)
     lines = b"q1 Q0 d1 1 1.0 run\n" * 50_000
     for name, content in (("run", lines), ("run.gz", gzip.compress(lines))):
         (tmp_path / name).write_bytes(content)

@@ -195,10 +195,8 @@ def test_several_possible_gold_columns(df, form):
 
 
 def test_no_measure(df, items):
-    for none in ([], (), {}):
-        message = re.escape(f"measures={none} contains no names. Pass")
-        with pytest.raises(ValueError, match=message):
-            items.rankeval(measures=none).paired_bootstrap()
+    with pytest.raises(ValueError, match=r"measures=\[\] contains no names\. Pass"):
+        items.rankeval(measures=[]).paired_bootstrap()
     with pytest.raises(ValueError, match=r"measures: every numeric column has another role"):
         df[["gold"]].rankeval.nbest_precision()
     with pytest.raises(ValueError, match=r"Call \.rankeval\.with_association_measures\(\)"):

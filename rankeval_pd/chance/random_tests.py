@@ -190,10 +190,14 @@ def random_bound_for(
         shares = {"share": sizes.values}  # noqa: PD011
         sizes = sizes.of(n_candidates or 0)
     elif sizes is None:
+        if (n_candidates or 0) > _MOST_SIZES:
+            raise ValueError(
+                f"n is missing: every n up to {n_candidates:,} gives too many rows."
+                " Pass the list sizes that you need, such as n=[100, 1000], or shares, n=[0.01]."
+            )
         sizes = np.arange(1, (n_candidates or 0) + 1)
     if isinstance(model, Finite):
         doors.check_not_above(sizes, n_candidates or 0)
-    errors.check_table(levels.size * sizes.size, f"n={brief(n)}")
     parts = []
     for level in levels.tolist():
         columns = {"p": level, "n": sizes, **bound_columns(level, sizes, model), **shares}
@@ -213,6 +217,9 @@ def bound_columns(p: float, n: IntArray, model: Population) -> Columns:
         "critical": found.critical.astype(np.int64),
         "attainable": found.critical <= model.support(size)[1],
     }
+
+
+_MOST_SIZES = 2_000_000  # every n of a published number of candidates, in some seconds
 
 
 @errors.checked_call

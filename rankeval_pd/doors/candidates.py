@@ -20,6 +20,7 @@ from rankeval_pd.doors.columns import (
     Shares,
     Sizes,
     as_compared,
+    check_guessed,
     check_not_above,
     cluster_codes,
     column_order,
@@ -37,7 +38,6 @@ from rankeval_pd.doors.columns import (
     score_values,
     warn_of_counts,
     warn_of_dropped,
-    warn_of_identifiers,
     warn_of_repeated,
     with_levels,
 )
@@ -459,7 +459,8 @@ def read_frame(data: pd.DataFrame, asked: Roles, *, scored: bool = True) -> Grou
                 numbers["by"] = number
             if cluster is not None and len(roles.factors) == 1:
                 numbers["groups"] = cluster
-            warn_of_identifiers(columns_read, taken_as="measures", groups=numbers)
+            named += as_names(roles.exclude, columns)
+            check_guessed(frame, columns_read, named, taken_as="measures", groups=numbers)
         if len(measures) > 1 and whole is None:
             first = same_order(scores)
             if (first != np.arange(first.size)).any():
@@ -1056,6 +1057,8 @@ def tabulate(
                 f"n={int(lacking.flat[0])} exceeds the number of available candidates (excluding"
                 " padding and, if missing='drop', missing scores). Pass smaller n."
             )
+        if combine is None:
+            _warn_of_short_groups(found.totals, n)
     if combine is not None:
         table = combine(table, len(keys))
         table[GROUP] = np.zeros(len(table[columns[0]]), dtype=np.int64)
@@ -1075,6 +1078,16 @@ def tabulate(
         noted["n_rankings"] = n_rankings
     result: Any = leave_table(table, keys, names, found.measures, noted)
     return cast("Data", result)
+
+
+def _warn_of_short_groups(totals: IntArray, n: IntArray) -> None:
+    """Warn if groups have fewer candidates than a list, and therefore no row or no value."""
+    short = int((totals < n.max(initial=0)).sum())
+    if short:
+        warn(
+            f"{short:,} of {totals.size:,} groups have fewer than n={n.max()} candidates and are"
+            " left out for such lists. Pass smaller n, or shares of the candidates such as n=0.1."
+        )
 
 
 class Parts(NamedTuple):

@@ -235,10 +235,6 @@ def _read(data: xr.Dataset, question: Question) -> Reading:
         empty = [""] * len(question.header)
         keys = [*keys, *((name, *empty) for name in by)]
         frame.columns = pd.MultiIndex.from_tuples(keys, names=[*question.header, "statistic"])
-        if exclude := question.named("exclude"):  # the variables have been left out
-            options["exclude"] = [
-                x for x in exclude if x in columns.names or x not in data.data_vars
-            ]
         metrics = {data[name].attrs.get("metric") for name in columns.sources}
         if len(metrics) == 1 and None not in metrics:  # the metric of queries
             frame.attrs["metric"] = metrics.pop()
@@ -246,6 +242,9 @@ def _read(data: xr.Dataset, question: Question) -> Reading:
         frame.columns = pd.Index([*keys, *by], tupleize_cols=False)
         if len(columns.golds) > 1 and not isinstance(options.get("gold"), list):
             options["gold"] = columns.golds
+    if exclude := question.named("exclude"):  # some variables have been left out
+        known = [*columns.names, *keys]
+        options["exclude"] = [x for x in exclude if x in known or x not in data.data_vars]
     kept = np.ones(len(frame), dtype=bool)
     if not all(whole):  # padding has neither a gold label nor a score
         judged = [keys.index(x) for x in (*columns.golds, *columns.names)]
@@ -291,11 +290,32 @@ def _columns_of(data: xr.Dataset, question: Question) -> Columns:
         excluded = (x for x in question.named("exclude") if is_known(x, columns))
         out = {*golds, *roles, *excluded}
         scores = [x for x, v in columns.items() if is_score(v.dtype) and x not in out]
+    if given is None:
+        _refuse_own_dims(columns, golds, scores)
     meant = [*golds, *scores, *roles]
     used = {d for x in meant for d in columns[x].dims}
     batch = [d for d in data.dims if d in used and d not in (dim, "measure", ANNOTATOR)]
     variables = [(x, v) for x, v in columns.items() if {*v.dims} <= {dim, *batch}]
     return Columns(variables, batch, scores, {source[x] for x in meant}, golds)
+
+
+def _refuse_own_dims(
+    columns: Mapping[Hashable, xr.Variable], golds: Sequence[Hashable], scores: Sequence[Hashable]
+) -> None:
+    """Raise an error for a dimension of some of the variables that may be measures."""
+    shared = {d for x in golds for d in columns[x].dims}
+    for name in scores:
+        own = [
+            d
+            for d in columns[name].dims
+            if d not in shared and any(d not in columns[x].dims for x in scores)
+        ]
+        if own:
+            raise ValueError(
+                f"{name!r} has the dimension {own[0]!r}, which the gold label and other variables"
+                f" lack. Pass exclude={name!r}, select one value, or list the measures:"
+                " measures=[...]."
+            )
 
 
 def _golds(data: xr.Dataset, question: Question) -> list[Hashable]:

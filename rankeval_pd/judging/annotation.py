@@ -36,7 +36,8 @@ from rankeval_pd.tables import apart
 
 _TEETH = 24  # number of smaller plans for which the power is checked
 _LARGEST = 4_096  # largest region size in plans based on a pilot
-_LISTED = 4  # the power of a given n is computed for regions this many times as large
+# largest region sizes whose power takes a few seconds, with and without a pilot
+_MOST_COMPUTED = (2**14, 2**20)
 _MOST_JUDGED = 2**16  # largest region size in other plans: nobody judges more by hand
 _OUTSIDE = (0.025, 0.975)  # quantiles for the range of the power
 
@@ -351,12 +352,13 @@ def needed_candidates(
         length = _bisected_sample(reached, power, most)
     else:
         length = check_count("n", n)
-        if _region_size(overlap, length) > _LISTED * largest:
-            raise ValueError(
-                f"n={length}: the power is computed for at most {_LISTED * largest:,} candidates"
-                " that are in one list only. Pass a smaller n, or omit n for the needed number."
-            )
     size = _region_size(overlap, length)
+    most = _MOST_COMPUTED[pilots is None]
+    if size > most:
+        raise ValueError(
+            f"n={n}: the power of more than {most:,} judgments in each list is not"
+            " computed. Pass smaller n."
+        )
     planned = reached(length)
     row = {"n": length, "n_judgements": 2 * size, "power": planned}
     if pilots is not None:

@@ -331,6 +331,7 @@ def _study_row(sizes: IntArray, tp: IntArray, samples: Samples) -> dict[str, Any
 
 # ---- Comparisons of published lists
 
+_LONGEST = 10**18  # list whose counts fit into 64 bits
 _ROUNDING = 1e-6  # tolerance for counts computed as a rate times a size
 # the p-values of all overlaps of up to 200 candidates are computed, then those of twice 10,000
 _GRID, _FINER, _KEPT, _TESTED = 200, 8, 200, 10_000
@@ -391,8 +392,9 @@ def compare_for(
        difference     p_low    p_high
     0        0.12  0.011506  0.011506
     """
-    n_a = check_count("n_a", n_a)
-    n_b = check_count("n_b", n_b)
+    for name, size in (("n_a", n_a), ("n_b", n_b)):
+        if check_count(name, size) > _LONGEST:
+            raise ValueError(f"{name}={size}: pass the size of a list, at most {_LONGEST:g}.")
     true_a = _true_positives("tp_a", tp_a, n_a)
     true_b = _true_positives("tp_b", tp_b, n_b)
     lists = _Lists(true_a, n_a, true_b, n_b)

@@ -80,8 +80,8 @@ def _content(path: str | Path) -> bytes:
     return content.removeprefix(b"\xef\xbb\xbf")
 
 
-_PIECE = 1 << 26  # bytes
-_COPIES = 3  # bytes in memory per byte of text, of the parts of lines and their numbers
+_PIECE = 1 << 24  # bytes
+_COPIES = 4  # bytes in memory per byte of text: the text, its columns, and their labels
 
 
 def _unpacked(path: str | Path, content: bytes) -> bytes:
