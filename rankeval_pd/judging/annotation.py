@@ -513,6 +513,11 @@ def with_judgements(
     DataFrame
         A copy of the candidates with nullable booleans in the gold column.
 
+    Warns
+    -----
+    RankevalWarning
+        If the index of the sheet numbers its rows, as in a file that was read without an index.
+
     Examples
     --------
     >>> import pandas as pd, rankeval_pd
@@ -537,7 +542,14 @@ def with_judgements(
     unknown = sheet.index.difference(candidates.index)
     if len(unknown):
         raise ValueError(
-            f"sheet has unknown candidates: {listed(unknown[:5])}. Keep the index of the sheet."
+            f"sheet has unknown candidates: {listed(unknown[:5])}. Keep the index of the sheet and"
+            " its type, for example with pd.read_csv(..., index_col=0)."
+        )
+    numbered = pd.RangeIndex(len(sheet))
+    if 1 < len(sheet) < len(candidates) and sheet.index.equals(numbered):
+        warn(
+            f"sheet: the index numbers the {len(sheet):,} rows from 0, as in a file without an"
+            " index. Judgments belong to the first candidates only if the sheet lists these."
         )
     judged = _as_boolean(sheet, gold, chosen).dropna()
     before = _as_boolean(candidates, gold, chosen)

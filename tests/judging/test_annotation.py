@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import rankeval_pd
+from rankeval_pd import RankevalWarning
 from rankeval_pd.judging.annotation import (
     _TEETH,
     _bisected_sample,
@@ -326,6 +327,32 @@ def test_judgements_in_words_and_numbers():
         assert found["gold"].tolist() == [True, True, False]
     with pytest.raises(ValueError, match=r"'no' \(1\), 'yes' \(1\).*positive="):
         rankeval_pd.with_judgements(candidates, sheet)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [range(60), range(100, 160), [f"{k:03d}" for k in range(60)], [f'a,"{k}' for k in range(60)],
+     pd.date_range("2024-01-01", periods=60), np.arange(60) + 0.5],
+)  # fmt: skip
+def test_a_sheet_that_is_written_is_equal_when_read(tmp_path, labels):
+    rng = np.random.default_rng(0)
+    candidates = pd.DataFrame({"a": rng.random(60), "b": rng.random(60)}, index=pd.Index(labels))
+    candidates["gold"] = pd.array([None] * 60, dtype="boolean")
+    sheet = rankeval_pd.annotation_sheet(candidates, "a", "b", 20)
+    sheet["gold"] = np.arange(len(sheet)) % 3 == 0
+    wanted = rankeval_pd.with_judgements(candidates, sheet)
+    sheet.to_csv(tmp_path / "sheet.csv")
+    read = pd.read_csv(tmp_path / "sheet.csv", index_col=0)
+    if labels[1] == "001":  # which pandas reads as 1
+        with pytest.raises(ValueError, match=r"unknown candidates: .*its type.*index_col=0"):
+            rankeval_pd.with_judgements(candidates, read)
+        read = pd.read_csv(tmp_path / "sheet.csv", dtype={0: str}).set_index("Unnamed: 0")
+    read.index = read.index.astype(candidates.index.dtype)
+    pd.testing.assert_frame_equal(rankeval_pd.with_judgements(candidates, read), wanted)
+    numbered = read.reset_index(drop=True)  # as if written without its index
+    if candidates.index[0] == 0:
+        with pytest.warns(RankevalWarning, match=r"sheet: the index numbers the \d+ rows from 0"):
+            rankeval_pd.with_judgements(candidates, numbered)
 
 
 def test_an_empty_cell_of_a_sheet_is_no_judgment():
