@@ -459,7 +459,6 @@ _ALONE = (
     details="p_mid p_strict log10_p n_pool n_left_out",
     layout="measure n",
     quantity="true-positives",
-    test="hypergeometric",
 )
 @with_roles
 def random_test(
@@ -552,7 +551,7 @@ def random_test(
     columns = tuple(x for x in TEST_COLUMNS if adjust or x != "p_adjusted")
     how: Options = {"ties": chosen.ties, "pool": pool}
     question: Any = partial(_tests_of_lists, population=population, adjust=adjust, **how)
-    together = None
+    together, test = None, {"finite": "hypergeometric", "infinite": "binomial"}[population]
     if combine:
         columns += _COMBINED
         question = partial(doors.measure_rows, kernel=_list_counts, **how)
@@ -560,6 +559,7 @@ def random_test(
         warned = pool == "retrieved" and sizes is not None
         together = partial(_combined_test, population=population, ending=ending, warned=warned)
     elif clustered:
+        test = "groups"
         columns += _COMBINED[:1]
     result = doors.tabulate(
         data,
@@ -569,7 +569,13 @@ def random_test(
         able_with(can(random_test, heads=not (combine or clustered)), pool),
         n=sizes,
         combine=together,
-        attrs={"population": population, "adjust": adjust, "combine": combine, **how},
+        attrs={
+            "test": test,
+            "alternative": "greater",
+            "adjust": adjust,
+            "combine": combine,
+            **how,
+        },
     )
     if pool == "retrieved" and not (combine or sizes is None):
         warn_of_whole_lists(result["n_pool"].to_numpy(), result["n"].to_numpy())

@@ -1025,11 +1025,17 @@ def tabulate(
     if not heads:
         refuse_head(frame)
     in_parts = partial(parts_of, able=able, n=n, heads=heads, together=combine is not None)
+    noted: Options = {}
     if isinstance(frame, GroupFrame):  # on the workers of a Dask DataFrame
         found, answers = frame.answers(in_parts, question, chosen, scored=able.scores)
     else:
-        found = in_parts(read_frame(frame, chosen, scored=able.scores))
+        groups = read_frame(frame, chosen, scored=able.scores)
+        found = in_parts(groups)
         answers = answers_of(found, question)
+        if "cluster" in groups.columns and len(chosen.factors) == 1 and groups.whole is None:
+            noted["n_groups"] = int(np.unique(groups.columns["cluster"]).size)
+        if groups.places is not None and chosen.agreement != "each":
+            noted["n_tied_votes"] = len(frame) - groups.number.size or None
     keys = found.keys
     n_rankings = len(keys)
     facts: Options = {}
@@ -1073,7 +1079,9 @@ def tabulate(
         names.append("share")
     if combine is None and len(answers) > 1:
         table = rows_at(table, np.argsort(table[GROUP], kind="stable"))
-    noted = {"n_candidates": int(found.totals.sum()), **(attrs or {}), **facts}
+    if "n" in names and able.scores:
+        noted["ties"] = chosen.ties
+    noted |= {"n_candidates": int(found.totals.sum()), **(attrs or {}), **facts}
     if chosen.by is not None:
         noted["n_rankings"] = n_rankings
     result: Any = leave_table(table, keys, names, found.measures, noted)

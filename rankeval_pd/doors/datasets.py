@@ -455,7 +455,10 @@ def _answer(
     reading = _read(data, question)
     table = _table_of(reading)
     n = reading.question.options.get("n")
-    for name in ("n_candidates", "n_rankings"):  # not known before a lazy answer is computed
+    unknown = ["n_candidates", "n_rankings", "n_tied_votes"]  # before an answer is computed
+    if question.form == "rankings":
+        unknown.append("n_groups")
+    for name in unknown:
         table.attrs.pop(name, None)
     if n is not None and reading.ragged and not _are_shares(n) and "n" in table:
         sizes = np.asarray(check_n(n))
@@ -755,10 +758,9 @@ def _answer_in_blocks(data: xr.Dataset, question: Question, *, together: bool) -
         "choices": {"details": details_wanted(), "progress": SHOWN.get()},
     }
     if question.form == "items":  # what tests of systems use depends on the values
-        for name in ("ci", "interval", "n_resamples", "n_groups"):
-            shown.attrs.pop(name, None)
-            if options.get(name) is not None:
-                shown.attrs[name] = options[name]
+        for name in ("ci", "interval", "test", "n_groups", "n_items", "n_resamples"):
+            if name.startswith("n_") or shown.attrs.get(name) != options.get(name):
+                shown.attrs.pop(name, None)
     variables = {}  # of a lazy Dataset without values, in the shape of the answer
     for key in (x for x in shown.variables if x in shown.data_vars or x in _SYSTEMS):
         column = shown[key].variable

@@ -113,6 +113,11 @@ class QueryOptions:
         return chosen
 
     @property
+    def noted(self) -> Options:
+        """Return what the record says of metrics."""
+        return {"ties": self.ties, "unjudged": self.unjudged}
+
+    @property
     def common(self) -> Roles:
         """Return the roles that also apply to rankings."""
         shared = ("gold", "measures", "exclude", "by", "key", "lower_is_better", "rng", "dim")

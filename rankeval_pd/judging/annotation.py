@@ -164,7 +164,13 @@ def plan_annotation(
                 "power_high": ends[1],
             }
         )
-    return pd.DataFrame(rows)
+    result = pd.DataFrame(rows)
+    result.attrs = {"test": "fisher", "alpha": alpha, "budget": budget}
+    if budget is None:
+        result.attrs["power"] = power
+    if precisions is not None:
+        result.attrs["precisions"] = list(precisions)
+    return result
 
 
 def _warn_of_power(
@@ -370,7 +376,17 @@ def needed_candidates(
             f"power={power:g} cannot be reached with {length:,} candidates per list. Judge a larger"
             " pilot sample, n_judged=..."
         )
-    return pd.DataFrame([row])
+    result = pd.DataFrame([row])
+    result.attrs = {
+        "test": "fisher",
+        "alpha": alpha,
+        "power": power,
+        "precision_a": first,
+        "precision_b": second,
+        "overlap": overlap,
+        "n_judged": n_judged,
+    }
+    return result
 
 
 def _region_size(overlap: float, length: int) -> int:

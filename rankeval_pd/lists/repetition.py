@@ -124,6 +124,7 @@ def repetition(
     place = np.arange(len(rows))
     table = {GROUP: 0 * place, "measure": place, "threshold": samples.threshold, **columns}
     found = samples.table(table, pd.DataFrame(index=[0]), COLUMNS)
+    found.attrs["alternative"] = "greater"
     if not all(proportions.are_few(*counts) for counts in each):
         found.attrs |= {"n_resamples": _DRAWS, **Roles.of(roles).noted_seed}
     return doors.above_door(found, data)

@@ -300,7 +300,9 @@ def per_query(
     queries = doors.read_queries(doors.below_door(data), chosen)
     values = frame_values(queries, named, wide=wide, ranges=ranges)
     form = wide_form if wide else _rows_per_metric
-    return doors.above_door(form(values, undefined), data)
+    result = form(values, undefined)
+    result.attrs |= {"undefined": undefined, **chosen.noted}
+    return doors.above_door(result, data)
 
 
 def frame_values(
@@ -563,9 +565,11 @@ def query_summary(
     depth = facts["depth"]
     shares = facts.loc[facts["cutoff"] > 0, "judged"]
     noted: dict[Any, Any] = {**result.attrs, **most}
-    noted |= {"noun": "run", "depth_low": int(depth.min()), "depth_high": int(depth.max())}
+    noted["noun"] = "run"
+    if depth.min() < depth.max():
+        noted |= {"depth_low": int(depth.min()), "depth_high": int(depth.max())}
     if shares.notna().any():
-        noted |= {"judged_low": float(shares.min()), "judged_high": float(shares.max())}
+        noted["judged_low"] = float(shares.min())
     result = pd.concat([result, facts], axis=1)
     _warn_of_facts(result)
     result = result.drop(columns="cutoff")
@@ -574,8 +578,7 @@ def query_summary(
     if min(sizes) < max(sizes):
         result.attrs["n_queries_low"] = min(sizes)
     result.attrs.update(n_queries=max(sizes), baseline=baseline, adjust=adjusted, alpha=alpha)
-    if chosen.min_grade != 1:
-        result.attrs["min_grade"] = chosen.min_grade
+    result.attrs |= {"undefined": undefined, **chosen.noted}
     if adjusted is not None:
         result.attrs["adjust_over"] = adjust_over
     return doors.above_door(result, data)
