@@ -8,6 +8,7 @@ import itertools
 import re
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -236,7 +237,7 @@ def test_an_overview_of_a_table_with_a_name_twice(df):
     assert "several columns named 'x'" in repr(twice.rankeval)
 
 
-PUBLISHED = {
+PUBLISHED: dict[str, dict[str, Any]] = {
     "compare_accuracies": {"correct_a": 0.8, "correct_b": 0.7, "n_items": 100, "both": 0.65},
     "compare_for": {"tp_a": 42, "n_a": 100, "tp_b": 30, "n_b": 100},
     "coverage_for": {"failures": 9, "n_samples": 80, "failure_rate": 0.04},
