@@ -520,6 +520,11 @@ def check_margin(margin: object, **undefined: bool) -> float:
     return value
 
 
+_EXACT = 2**53 - 1  # float64 represents all whole numbers up to this number
+#: what NumPy would convert to numbers
+_NAMES = (str, bytes, bool, np.bool_, complex, np.complexfloating, np.datetime64, np.timedelta64)
+
+
 def check_numbers(
     argument: str,
     given: object,
@@ -530,24 +535,29 @@ def check_numbers(
     whole: bool = False,
     infinite: bool = False,
     missing: bool = False,
-) -> None:
-    """Raise an error unless every number is in this range, and, if ``whole``, a whole number.
+) -> FloatArray:
+    """Return floats if every number is in this range, and, if ``whole``, a whole number.
 
     With ``above``, numbers must be greater than ``least``; ``missing`` allows NaN.
     """
     kind = "whole " * whole + "numbers"
     allowed = f"{kind} of at least {least:g}"
-    if above:
+    if least == -np.inf:
+        allowed = f"finite {kind}"
+    elif above:
         allowed = f"{kind} above {least:g}"
     if np.less(most, np.inf).all():
         allowed = f"{kind} from {least:g} to {brief(most)}"
+    elif whole:
+        most = _EXACT
+        allowed += " and below 2**53"
     elif infinite:
         allowed += ", or inf"
     values: FloatArray | None = None
     with suppress(TypeError, ValueError, OverflowError):
         plain = np.asarray(given)
-        wrong_type = (str, bytes, bool, np.bool_, type(None))
-        if plain.dtype.kind in "iuf" or not any(isinstance(x, wrong_type) for x in plain.flat):
+        named = plain.dtype.kind not in "iuf" and any(isinstance(x, _NAMES) for x in plain.flat)
+        if given is not None and not named:
             values = plain.astype(float)
     if values is None:
         raise TypeError(f"{argument}={brief(given)}: pass {allowed}.")
@@ -566,6 +576,7 @@ def check_numbers(
         raise ValueError(f"{argument}={lacking}: pass {allowed}, and drop undefined values.")
     if (wrong & ~undefined).any():
         raise ValueError(f"{argument}={brief(given)}: pass {allowed}.")
+    return values
 
 
 def check_phi(value: object) -> float:

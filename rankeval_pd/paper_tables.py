@@ -444,6 +444,7 @@ def _key(name: Hashable | None, value: Any) -> str:
 _PARTS = {
     "n_items": " on {n_items:,} items",
     "n_queries": " on {n_queries:,} queries",
+    "n_queries_low": " (at least {n_queries_low:,} for each metric)",
     "n_items_low": " (at least {n_items_low:,} for each {noun})",
     "limits": ", with {limits}",
     "over": "; {over}",

@@ -367,7 +367,7 @@ _NAMING = _SEVERAL.union("key dim strata seeds system measure".split())
 
 def check_names(role: str, given: Any) -> None:
     """Raise an error if a role that names columns is given as values, or names no column."""
-    if role in ("gold", "measures") and isinstance(given, list | tuple | dict) and not given:
+    if role in ("gold", "measures") and isinstance(given, list | tuple | Mapping) and not given:
         raise ValueError(f"{role}={given!r} contains no names. Pass one or more, or omit {role}.")
     if given is None or role not in _NAMING:
         return

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gzip
 import inspect
+import itertools
 import re
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -201,7 +203,7 @@ def test_missing_names_of_roles_are_no_names(df):
         ),
         (
             lambda: rankeval_pd.random_pvalue(1, np.full(100, -1), n_candidates=10, n_positive=5),
-            r"n=\[-1, -1, .*\(100 in all\)\]: pass counts",
+            r"n=\[-1, -1, .*\(100 in all\)\]: pass whole numbers of at least 0",
         ),
         (
             lambda: rankeval_pd.random_pvalue(2, [10, 20], n_candidates=100, n_positive=[5, 6, 7]),
@@ -235,10 +237,48 @@ def test_an_overview_of_a_table_with_a_name_twice(df):
     assert "several columns named 'x'" in repr(twice.rankeval)
 
 
+PUBLISHED: dict[str, dict[str, Any]] = {
+    "compare_accuracies": {"correct_a": 0.8, "correct_b": 0.7, "n_items": 100, "both": 0.65},
+    "compare_for": {"tp_a": 42, "n_a": 100, "tp_b": 30, "n_b": 100},
+    "coverage_for": {"failures": 9, "n_samples": 80, "failure_rate": 0.04},
+    "detectable_gain": {"gain_se": 0.27, "n_items": 2000, "power": 0.8, "alpha": 0.05},
+    "dispersion_for": {"sd_observed": 0.057, "sd_expected": 0.044, "n_samples": 80, "level": 0.95},
+    "expected_agreement": {"p": 0.05, "n_items": 2000, "n_items_other": 500},
+    "needed_candidates": {
+        "precision_a": 0.5, "precision_b": 0.4, "overlap": 0.5, "n": 9, "n_judged": 9, "power": 0.8
+    },
+    "needed_items": {"gain": 0.5, "gain_se": 0.27, "n_items": 2000, "power": 0.8, "alpha": 0.05},
+    "precision_interval": {"tp": 42, "n": 100, "level": 0.95, "phi": 1.2},
+    "random_bound_for": {"p": 0.05, "n": 10, "n_candidates": 1000, "n_positive": 100},
+    "random_pvalue": {"tp": 5, "n": 10, "n_candidates": 1000, "n_positive": 100},
+}  # fmt: skip
+NO_NUMBERS = [
+    "0.1", b"1", True, np.nan, 1j, np.datetime64("2020-01-01"), [0.1, "0.2"], [[1, 2], [3]], -1,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_published_numbers_and_plans_are_numbers_that_can_be(name):
+    function, given = getattr(rankeval_pd, name), PUBLISHED[name]
+    function(**given)
+    for argument, value in itertools.product(given, NO_NUMBERS):
+        # undefined agreement stays undefined, and impossible counts have a probability
+        if (name, value) == ("random_pvalue", -1) and argument == "tp":
+            assert function(**{**given, argument: value}) == 1.0
+        elif name == "expected_agreement" and value is np.nan:
+            assert np.isnan(function(**{**given, argument: value}))
+        else:
+            with pytest.raises((TypeError, ValueError), match=argument) as error:
+                function(**{**given, argument: value})
+            assert len(str(error.value)) <= 250
+    with pytest.raises(ValueError, match=r"300,000,000 candidates in all, but .* 10,000,000"):
+        rankeval_pd.random_pvalue(5, 10**8, prior=0.3, n_queries=3)
+
+
 # ------------------------------------------------------------------------------------------- memory
 
 
-def test_what_no_memory_holds_is_said_before_it_is_tried(items, monkeypatch):
+def test_what_no_memory_holds_is_said_before_it_is_tried(items, monkeypatch, tmp_path):
     monkeypatch.setattr(errors, "free_memory", lambda: 2**20)
     with pytest.raises(
         MemoryError, match=r"3 pairs each require 50,000 .* 2 MB .* 1 MB .*n_resamples"
@@ -257,6 +297,11 @@ def test_what_no_memory_holds_is_said_before_it_is_tried(items, monkeypatch):
         many.rankeval.roc()
     with pytest.raises(MemoryError, match=r"distribution functions of 2,000 lists"):
         many.rankeval.random_cdf(None)
+    lines = b"q1 Q0 d1 1 1.0 run\n" * 50_000
+    for name, content in (("run", lines), ("run.gz", gzip.compress(lines))):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(MemoryError, match=rf"{name} contains 1 MB of text or more.*Split"):
+            rankeval_pd.read_trec(tmp_path / name)
     assert len(many.rankeval.nbest_precision(10)) == 12
     monkeypatch.setattr(errors, "free_memory", lambda: None)
     assert len(items.rankeval.paired_permutation(n_resamples=50_000)) == 3

@@ -122,6 +122,23 @@ def test_blocks_do_not_leak_between_tasks():
 
     assert asyncio.run(tasks()) == [0.6, 0.7, 0.8]
     assert level() == 0.95
+    shared = rankeval_pd.set_options(level=0.7)
+    shared.__exit__()
+
+    async def again(pause: float) -> list[float]:
+        seen = []
+        for _ in range(3):
+            with shared:
+                await asyncio.sleep(pause)
+                seen.append(await asyncio.to_thread(level))
+            await asyncio.sleep(pause / 2)
+            seen.append(level())
+        return seen
+
+    async def overlapping() -> list[list[float]]:
+        return await asyncio.gather(*map(again, [0.01, 0.017, 0.005]))
+
+    assert asyncio.run(overlapping()) == [[0.7, 0.95] * 3] * 3
 
 
 def test_finished_tables_are_drawn_and_data_obey():

@@ -336,6 +336,9 @@ def log_tail(at: FloatArray, n: FloatArray, model: Population, method: str) -> F
     return log_p
 
 
+_MOST_SUMMED = 10**7  # candidates whose laws are convolved within seconds
+
+
 def _log_p_of_mean(
     mean: FloatArray, n: FloatArray, model: Population, n_queries: int
 ) -> FloatArray:
@@ -352,6 +355,12 @@ def _log_p_of_mean(
                 f"{name} has {np.size(values)} values for n_queries={queries}. Pass one value, or "
                 "one per query."
             )
+    counted = int(np.sum(n) * queries / np.size(n))
+    if counted > _MOST_SUMMED:
+        raise ValueError(
+            f"n_queries={queries}: the lists have {counted:,} candidates in all, but the exact law"
+            f" of a mean is computed for at most {_MOST_SUMMED:,}. Pass smaller n."
+        )
     sizes, total, positive = (np.broadcast_to(x, (queries,)) for x in given.values())
     result = np.empty(mean.shape)
     for where in np.ndindex(mean.shape):
@@ -394,17 +403,11 @@ def _published_population(
 
 def _numbers(name: str, values: Any, *, whole: bool = False) -> FloatArray:
     """Return finite numbers, or whole numbers of at least 0, as floats."""
-    array = np.asarray(values)
-    if array.dtype.kind not in "iuf":
-        raise TypeError(f"{name}={brief(values)}: pass a number, or an array of numbers.")
-    allowed = "finite numbers"
-    wrong = ~np.isfinite(array)
+    least = -np.inf
     if whole:
-        allowed = "counts, whole numbers of at least 0"
-        wrong |= (array < 0) | (array != np.floor(array))
-    if wrong.any():
-        raise ValueError(f"{name}={brief(values)}: pass {allowed}.")
-    return array.astype(float)[()]  # a population of one number is a scalar's
+        least = 0.0
+    # a population of one number is a scalar's
+    return errors.check_numbers(name, values, least, whole=whole)[()]
 
 
 LOG_10 = math.log(10.0)

@@ -76,6 +76,8 @@ def dense(dtype: Any) -> np.dtype[Any]:
         dtype = dtype.categories.dtype
     if isinstance(dtype, pd.SparseDtype):
         dtype = dtype.subtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        dtype = dtype.categories.dtype
     plain: np.dtype[Any] = np.dtype(getattr(dtype, "numpy_dtype", dtype))
     return plain
 

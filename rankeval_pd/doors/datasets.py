@@ -16,6 +16,7 @@ groups. A block of the same shape with made-up values shows the labels and dtype
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import re
 from collections.abc import Hashable, Mapping, Sequence
@@ -831,6 +832,8 @@ def _made_up(data: xr.Dataset, question: Question) -> xr.Dataset:
             number = np.indices(variable.shape)[variable.dims.index(question.dim)]
             if name in golds:
                 true = true_values(options.get("positive")) or [options.get("min_grade") or 1]
+                for value in true:
+                    refuse_absent(int(_fits(value, variable.dtype)), value, name)
                 every = labels([*true, next(x for x in range(len(true) + 1) if x not in true)])
                 values = every[number % len(every)]
             elif name in question.named("groups"):
@@ -841,8 +844,12 @@ def _made_up(data: xr.Dataset, question: Question) -> xr.Dataset:
                 values = number
             else:
                 values = draws.permuted(number % 100, axis=number.ndim - 1)
-        try:
-            made[name] = (variable.dims, values.astype(variable.dtype))
-        except OverflowError:  # the variable cannot contain this value
-            refuse_absent(0, options.get("positive"), name)
+        made[name] = (variable.dims, values.astype(variable.dtype))
     return data.assign(made)
+
+
+def _fits(value: Any, dtype: np.dtype[Any]) -> bool:
+    """Return whether the dtype can contain a value, such as 300 in integers of 8 bits."""
+    with contextlib.suppress(OverflowError, TypeError, ValueError):
+        return bool(labels([value]).astype(dtype)[0] == value)
+    return False

@@ -15,7 +15,7 @@ from pandas.api.types import is_bool_dtype
 
 from rankeval_pd import doors, stats
 from rankeval_pd.doors import Data
-from rankeval_pd.errors import check_count, check_share, hushed, listed, warn
+from rankeval_pd.errors import check_count, check_number, check_share, hushed, listed, warn
 from rankeval_pd.judging.judged import check_frame, judged_difference, read_sample
 from rankeval_pd.lists.regions import difference_region
 from rankeval_pd.options import Capabilities, with_options, with_roles, with_roles_but
@@ -36,7 +36,8 @@ from rankeval_pd.tables import apart
 
 _TEETH = 24  # number of smaller plans for which the power is checked
 _LARGEST = 4_096  # largest region size in plans based on a pilot
-_MOST_COMPUTED = 2**20  # largest region size whose power takes a few seconds
+# largest region sizes whose power takes a few seconds, with and without a pilot
+_MOST_COMPUTED = (2**14, 2**20)
 _MOST_JUDGED = 2**16  # largest region size in other plans: nobody judges more by hand
 _OUTSIDE = (0.025, 0.975)  # quantiles for the range of the power
 
@@ -327,7 +328,8 @@ def needed_candidates(
     second = check_share("precision_b", precision_b)
     power = check_share("power", power)
     alpha = check_share("alpha", alpha)
-    if isinstance(overlap, bool) or not 0.0 <= overlap < 1.0:
+    overlap = check_number("overlap", overlap)
+    if not 0.0 <= overlap < 1.0:
         raise ValueError(
             f"overlap={overlap!r}: pass the share of candidates that the two lists"
             " have in common, in [0, 1)."
@@ -357,9 +359,10 @@ def needed_candidates(
     else:
         length = check_count("n", n)
     size = _region_size(overlap, length)
-    if size > _MOST_COMPUTED:
+    most = _MOST_COMPUTED[pilots is None]
+    if size > most:
         raise ValueError(
-            f"n={n}: the power of more than {_MOST_COMPUTED:,} judgments in each list is not"
+            f"n={n}: the power of more than {most:,} judgments in each list is not"
             " computed. Pass smaller n."
         )
     planned = reached(length)
@@ -526,6 +529,11 @@ def with_judgements(
     DataFrame
         A copy of the candidates with nullable booleans in the gold column.
 
+    Warns
+    -----
+    RankevalWarning
+        If the index of the sheet numbers its rows, as in a file that was read without an index.
+
     Examples
     --------
     >>> import pandas as pd, rankeval_pd
@@ -550,7 +558,14 @@ def with_judgements(
     unknown = sheet.index.difference(candidates.index)
     if len(unknown):
         raise ValueError(
-            f"sheet has unknown candidates: {listed(unknown[:5])}. Keep the index of the sheet."
+            f"sheet has unknown candidates: {listed(unknown[:5])}. Keep the index of the sheet and"
+            " its type, for example with pd.read_csv(..., index_col=0)."
+        )
+    numbered = pd.RangeIndex(len(sheet))
+    if 1 < len(sheet) < len(candidates) and sheet.index.equals(numbered):
+        warn(
+            f"sheet: the index numbers the {len(sheet):,} rows from 0, as in a file without an"
+            " index. Judgments belong to the first candidates only if the sheet lists these."
         )
     judged = _as_boolean(sheet, gold, chosen).dropna()
     before = _as_boolean(candidates, gold, chosen)

@@ -398,7 +398,7 @@ def precision_interval(
     kind = IntervalKind.of(ci, level, phi=phi)
     errors.check_together(tp=tp, n=n)
     tp, n = np.broadcast_arrays(tp, n)
-    check_numbers("n", n, 0, 2**53 - 1, whole=True)  # float64 represents all integers up to this
+    check_numbers("n", n, 0, whole=True)
     check_numbers("tp", tp, 0, n, whole=True)
     low, high = kind.limits(tp, n)
     if np.ndim(low) == 0:

@@ -416,7 +416,7 @@ def _true_positives(name: str, value: Any, size: int) -> int:
             "positives in the list."
         )
     nearest = -1
-    if np.isfinite(value):
+    if -1 < value < size + 1:
         nearest = round(value)
     if abs(nearest - value) > _ROUNDING or not 0 <= nearest <= size:
         raise ValueError(
@@ -565,9 +565,9 @@ def dispersion_for(
     level = errors.check_share("level", level)
     errors.check_together(sd_observed=sd_observed, sd_expected=sd_expected, n_samples=n_samples)
     observed, expected, samples = np.broadcast_arrays(sd_observed, sd_expected, n_samples)
-    check_numbers("sd_observed", observed, 0)
-    check_numbers("sd_expected", expected, 0, above=True)
-    check_numbers("n_samples", samples, 2, whole=True)
+    observed = check_numbers("sd_observed", observed, 0)
+    expected = check_numbers("sd_expected", expected, 0, above=True)
+    samples = check_numbers("n_samples", samples, 2, whole=True)
     freedom = samples - 1.0
     with np.errstate(over="ignore"):  # values too large for float64 become infinite
         chi2 = freedom * (observed / expected) ** 2

@@ -226,7 +226,8 @@ def per_query(
         trec_eval, and "skip" omits the row.
     wide : bool
         For a DataFrame, return one row per query and one column per measure, or a two-level header
-        (metric, system) for several metrics. "skip" then omits queries with any undefined metric.
+        (metric, system) for several metrics. "skip" then omits queries with any undefined metric;
+        :func:`summary` omits them for this metric only.
         Pass this form to :func:`paired_bootstrap`, :func:`paired_permutation` or
         :func:`system_ranks`. Select one of several metrics with ``table[["AP"]]``.
     **roles
@@ -424,6 +425,18 @@ class QueryValues(NamedTuple):
         names = [name for name in self._fields if name not in ("named", "measures")]
         return self._replace(**{name: getattr(self, name)[queries] for name in names})
 
+    def defined(self) -> QueryValues:
+        """Return the values for queries in which all metrics are defined."""
+        return self.only(np.asarray(~np.isnan(self.metrics).any(axis=(1, 2))))
+
+    def each_metric(self) -> list[QueryValues]:
+        """Return the values of each metric."""
+        names = ("metrics", "n_positive", "low", "high", "tied", "judged")
+        return [
+            self._replace(named=[one], **{name: getattr(self, name)[..., [k]] for name in names})
+            for k, one in enumerate(self.named)
+        ]
+
 
 def _rows_per_metric(values: QueryValues, undefined: str) -> pd.DataFrame:
     """Return one row per query, measure and metric; "skip" omits undefined values."""
@@ -452,25 +465,24 @@ def _rows_per_metric(values: QueryValues, undefined: str) -> pd.DataFrame:
 
 def wide_form(values: QueryValues, undefined: str) -> pd.DataFrame:
     """Return one row per query with columns for measures (and metrics)."""
-    value = values.metrics
+    if undefined == "skip":
+        whole = values.defined()
+        n_queries, n_left_out = len(values.keys), len(values.keys) - len(whole.keys)
+        if n_left_out:
+            warn(
+                f"undefined='skip': {n_left_out} of {n_queries} queries are left out of all columns"
+                " because a metric is undefined. Keep them with undefined='zero', as in trec_eval."
+            )
+        values = whole
     keys = values.keys
     labels = [one.label for one in values.named]
-    if undefined == "skip":
-        whole = np.asarray(~np.isnan(value).any(axis=(1, 2)))
-        if not whole.all():
-            warn(
-                f"undefined='skip': {int((~whole).sum())} of {whole.size} queries are left out of"
-                " all metrics because at least one is undefined. Keep them with undefined='zero',"
-                " as in trec_eval."
-            )
-        keys, value = keys.loc[whole], value[whole]
     index = keys.set_index(list(keys.columns)).index
     names = pd.Index(values.measures, tupleize_cols=False, name="system")
     header = names
     if len(labels) > 1:
         header = pd.MultiIndex.from_product([labels, names], names=["metric", "system"])
     # (query, measure, metric) -> (query, column), metric by metric
-    flat = np.nan_to_num(np.moveaxis(value, 2, 1).reshape(len(keys), len(names) * len(labels)))
+    flat = np.nan_to_num(np.moveaxis(values.metrics, 2, 1).reshape(len(keys), len(header)))
     table = pd.DataFrame(flat, index=index, columns=header)
     if len(labels) == 1:  # used for axis labels and sentences
         table.attrs["metric"] = labels[0]
@@ -526,13 +538,16 @@ def query_summary(
     asked = metrics_asked(metrics, chosen)
     queries = doors.read_queries(doors.below_door(data), chosen)
     found = frame_values(queries, asked, wide=True, ranges=True)
-    table = wide_form(found, undefined)
-    if table.columns.nlevels == 1:
-        table = pd.concat({asked[0].label: table}, axis=1)
-    if baseline is not None and baseline not in table.columns.unique(level=1):
-        raise unknown_name("baseline", baseline, table.columns.unique(level=1))
+    kept = found.each_metric()
+    if undefined == "skip":
+        kept = [one.defined() for one in kept]
+        _warn_of_skipped(kept, len(found.keys))
+    tables = {one.named[0].label: wide_form(one, "zero") for one in kept}
+    measures = tables[asked[0].label].columns
+    if baseline is not None and baseline not in measures:
+        raise unknown_name("baseline", baseline, measures)
     adjusted = adjustment_of(test, adjust)
-    if len(table.columns.unique(level=1)) == 1:  # there is nothing to test
+    if len(measures) == 1:  # there is nothing to test
         adjusted = None
     check_choice("adjust_over", adjust_over, get_args(OverMetrics))
     options = {
@@ -544,8 +559,8 @@ def query_summary(
         "level": level,
         "rng": roles.get("rng", 0),
     }
-    result = _of_metrics(table, baseline, test, options)
-    facts = assumed(found, undefined)
+    result = _of_metrics(tables, baseline, test, options)
+    facts = pd.concat(map(assumed, kept), ignore_index=True)
     most = {name: int(facts[name].max()) for name in ("n_lacking", "n_undefined", "n_tied")}
     depth = facts["depth"]
     shares = facts.loc[facts["cutoff"] > 0, "judged"]
@@ -559,17 +574,30 @@ def query_summary(
     _warn_of_facts(result)
     result = result.drop(columns="cutoff")
     result.attrs = noted
-    result.attrs.update(n_queries=len(table), baseline=baseline, adjust=adjusted, alpha=alpha)
+    sizes = [len(table) for table in tables.values()]
+    if min(sizes) < max(sizes):
+        result.attrs["n_queries_low"] = min(sizes)
+    result.attrs.update(n_queries=max(sizes), baseline=baseline, adjust=adjusted, alpha=alpha)
     result.attrs |= {"undefined": undefined, **chosen.noted}
     if adjusted is not None:
         result.attrs["adjust_over"] = adjust_over
     return doors.above_door(result, data)
 
 
-def assumed(numbers: QueryValues, undefined: Undefined) -> pd.DataFrame:
+def _warn_of_skipped(kept: Sequence[QueryValues], n_queries: int) -> None:
+    """Warn about the queries that each metric leaves out because it is undefined."""
+    skipped = {one.named[0].label: n_queries - len(one.keys) for one in kept}
+    told = [f"{metric} ({count})" for metric, count in skipped.items() if count]
+    if told:
+        warn(
+            f"undefined='skip' leaves out some of the {n_queries} queries, each metric those for"
+            f" which it is undefined: {', '.join(told)}. Keep them with undefined='zero', as in"
+            " trec_eval."
+        )
+
+
+def assumed(numbers: QueryValues) -> pd.DataFrame:
     """Return a table (metric and measure, fact) that describes the means."""
-    if undefined == "skip":  # omitted queries do not count
-        numbers = numbers.only(np.asarray(~np.isnan(numbers.metrics).any(axis=(1, 2))))
     n_queries, *shape = numbers.metrics.shape
     # the retrieved documents do not depend on the metric
     lacking = (numbers.n_retrieved == 0).sum(axis=0)[:, np.newaxis]
@@ -624,11 +652,11 @@ def _warn_of_facts(table: pd.DataFrame) -> None:
 
 
 def _of_metrics(
-    table: pd.DataFrame, baseline: Hashable, test: MeanTest, options: Keywords
+    parts: dict[str, pd.DataFrame], baseline: Hashable, test: MeanTest, options: Keywords
 ) -> pd.DataFrame:
-    """Convert the wide form to one row per metric and measure."""
-    metrics, measures = (table.columns.unique(level=k).tolist() for k in (0, 1))
-    parts = {m: pd.DataFrame(table[m])[measures] for m in metrics}
+    """Convert one wide form per metric to one row per metric and measure."""
+    metrics = [*parts]
+    measures = parts[metrics[0]].columns.tolist()
     items = pd.concat(parts, names=[METRIC])
     keys = pd.MultiIndex.from_product([metrics, measures])
     named = {**options, "measures": measures}  # the names of the measures are known

@@ -63,16 +63,16 @@ class TrecLines(NamedTuple):
 
 # Files
 
-_PART = 2**24  # bytes of a gzip file that are unpacked at once
 _COMMENTS = re.compile(rb"(?:^|[\r\n])[ \t\v\f]*#[^\r\n]*")
 
 
 def _content(path: str | Path) -> bytes:
     """Return the text of a file, plain or gzipped, without a byte order mark."""
     content = Path(path).read_bytes()
+    _check_size(path, len(content))
     if content[:2] == b"\x1f\x8b":  # the first bytes of gzip files
         try:
-            content = _unpacked(content, path)
+            content = _unpacked(path, content)
         except (EOFError, OSError, zlib.error) as error:
             raise ValueError(
                 f"{path} is not a complete gzip file: {error}. Copy it again."
@@ -80,20 +80,23 @@ def _content(path: str | Path) -> bytes:
     return content.removeprefix(b"\xef\xbb\xbf")
 
 
-def _unpacked(content: bytes, path: str | Path) -> bytes:
-    """Return the text of gzip members, unless it is too large to be read in memory."""
-    parts: list[bytes] = []
-    size = 0
-    with gzip.GzipFile(fileobj=io.BytesIO(content)) as stream:
-        while part := stream.read(_PART):
-            parts.append(part)
-            size += len(part)
-            check_memory(
-                0.5 * size,  # the text, its columns, and their labels: 4 bytes for one
-                f"{path}, unpacked",
-                "Split the file, for example by query, and read one part at a time.",
-            )
-    return b"".join(parts)
+_PIECE = 1 << 24  # bytes
+_COPIES = 4  # bytes in memory per byte of text: the text, its columns, and their labels
+
+
+def _unpacked(path: str | Path, content: bytes) -> bytes:
+    """Return the text of a gzip file. The text can be a thousand times longer than the file."""
+    pieces = []
+    with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
+        while piece := file.read(_PIECE):
+            pieces.append(piece)
+            _check_size(path, sum(map(len, pieces)))
+    return b"".join(pieces)
+
+
+def _check_size(path: str | Path, size: int) -> None:
+    what = f"{path} contains {size / 1e6:,.0f} MB of text or more"
+    check_memory(_COPIES * size / 8, what, "Split the file by query, and read one part at a time.")
 
 
 def _lines_of_file(source: str | Path, kind: FileKind) -> TrecLines:

@@ -151,7 +151,7 @@ handled
     unjudged=estimate: The labels of unjudged candidates were estimated from judged candidates.
     unjudged=bounds: The limits allow for any labels of the unjudged candidates.
     undefined=zero: A metric counts as 0 for a query in which it is undefined.
-    undefined=skip: Queries with an undefined metric were omitted.
+    undefined=skip: A metric omits the queries in which it is undefined.
     aim=precision: Thresholds are the lowest with a guaranteed precision of {precision:g}.
     aim=recall: Thresholds are the highest with a guaranteed recall of {recall:g}.
     aim=youden: Thresholds maximize the Youden index.

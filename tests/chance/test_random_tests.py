@@ -92,8 +92,8 @@ def test_errors_of_random_pvalue():
         ({"prior": 1.5}, r"prior=1.5: pass the share of positives, a number from 0 to 1"),
         ({**nine, "n_positive": 10}, r"n_positive=10 exceeds"),
         ({**nine, "n_candidates": 2}, r"n=3 exceeds n_candidates=2.*pass population='infinite'"),
-        ({**nine, "n_positive": -1}, r"n_positive=-1: pass counts"),
-        ({**nine, "n_candidates": 9.5}, r"n_candidates=9.5: pass counts"),
+        ({**nine, "n_positive": -1}, r"n_positive=-1: pass whole numbers of at least 0"),
+        ({**nine, "n_candidates": 9.5}, r"n_candidates=9.5: pass whole numbers of at least 0"),
     ):
         with pytest.raises(ValueError, match=message):
             random_pvalue(1, 3, **keywords)

@@ -626,9 +626,15 @@ def test_means_say_what_they_rest_on():
 def test_what_is_undefined_may_be_left_out():
     frame = search(1)
     frame.loc[frame["query"] == 3, "grade"] = 0
-    with pytest.warns(RankevalWarning, match="1 of 60 queries are left out"):
-        found = summary(frame, ["R@5", "R@9"], undefined="skip", details=True)
-    assert found.attrs["n_queries"] == 59
+    with pytest.warns(RankevalWarning, match=r"some of the 60 queries, .*: R@5 \(1\)\. Keep"):
+        found = summary(frame, ["R@5", "HitRate@5"], undefined="skip", details=True)
+    assert (found.attrs["n_queries_low"], found.attrs["n_queries"]) == (59, 60)
+    assert "on 60 queries (at least 59 for each metric)" in rankeval_pd.paper_table(
+        found, "markdown"
+    )
+    hits = per_query(frame, "HitRate@5")  # queries without R@5 count for other metrics
+    whole = found.set_index(["metric", "measure"])["value"]["HitRate@5"]
+    assert whole.to_dict() == pytest.approx(hits.groupby("measure")["value"].mean().to_dict())
     assert (found["n_undefined"] == 0).all()
     assert "without a value" not in rankeval_pd.in_words(found)
     np.testing.assert_allclose(found["value_low"], found["value"])

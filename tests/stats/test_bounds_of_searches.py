@@ -45,6 +45,7 @@ FINITE = {
     "plotting.look.panel_size": "nested grids",
     "plotting.names.EndLabels._place": "font sizes, down to the smallest",
     "plotting.names.spread_apart": "the pools, two of which become one",
+    "queries.trec_files._unpacked": "the pieces of a file",
     "stats.bands.Cells._summed": "the candidates: the cells kept whole are smaller than a block",
     "stats.distributions._convolved": "the bits of a number",
     "stats.distributions.merged_by_size": "the distributions, two of which become one",
