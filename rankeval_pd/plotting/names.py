@@ -252,6 +252,12 @@ def name_lines(ax: Axes, names: Sequence[Named], headers: Sequence[str], *, meet
         _add_key(ax, bright, headers)
 
 
+def remove_names(ax: Axes) -> None:
+    """Remove the names of lines that an earlier call wrote."""
+    for artist in [x for x in ax.get_children() if isinstance(x, Names)]:
+        artist.remove()
+
+
 def _ends_fit(ax: Axes, names: Sequence[Named]) -> bool:
     """Return whether there is room for names next to the panel."""
     width, height = panel_size(ax)

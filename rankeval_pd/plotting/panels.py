@@ -33,7 +33,14 @@ from rankeval_pd.options import (
     with_meanings,
 )
 from rankeval_pd.plotting.canvas import Canvas, name_figure, shared_legend, some
-from rankeval_pd.plotting.look import LARGE_RATIO, cut_text, escaped, font, panel_size
+from rankeval_pd.plotting.look import (
+    LARGE_RATIO,
+    Record,
+    cut_text,
+    escaped,
+    font,
+    panel_size,
+)
 from rankeval_pd.plotting.look import Look as Look_of_look
 from rankeval_pd.roles import (
     MEANINGS,
@@ -187,6 +194,11 @@ def priors_of(table: pd.DataFrame) -> list[float]:
 # -------------------------------------------------------------------------------------------------
 # Axes, look and line names for a single plot or for one panel per group.
 
+#: plots of lines, of which several can share an Axes
+SHARING = {
+    "precision", "random_bound", "random_cdf", "tie_sensitivity", "interpolated_precision", "roc",
+    "precision_recall", "det", "lift", "gain",
+}  # fmt: skip
 MOST = 24  # largest readable number of panels
 _PANEL = (3.1, 2.5)  # size in inches
 _NAMES = ("measure", "measure_a", "measure_b")
@@ -395,7 +407,8 @@ LOOK = {
 SHARED = """    ax : Axes or array of Axes, optional
         The axes to draw on. By default, a new figure is created. Pass one Axes per group. The
         layout of an existing figure is kept. With ``layout="constrained"``, names are placed
-        beside or above the axes. Without a layout engine, names are placed inside the axes.
+        beside or above the axes. Without a layout engine, names are placed inside the axes. A
+        second call draws lines in other colors: pass ``labels=`` to distinguish their names.
     legend : bool, optional
         True draws an ordinary legend, below the figure if there are groups. False omits all names.
         By default, names are written at the ends of lines, in a key, or above the panels.
@@ -441,6 +454,11 @@ class Plot:
     own: str = ""
     #: the size of a new figure for a table with one group
     size: Callable[[pd.DataFrame], tuple[float, float]] | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of the plot."""
+        return getattr(self.draw, "__name__", "")
 
     @property
     def maker(self) -> str:
@@ -546,7 +564,26 @@ class Plot:
         return ax, replace(look, order=measures_of(data, asked)), asked
 
     def panels(self, tables: Sequence[Any], options: Keywords, ax: Any, look: Look_of_look) -> Any:
-        """Draw tables in one panel per group."""
+        """Draw tables in one panel per group, on Axes that have room for them."""
+        if ax is not None:
+            self.check_room(ax)
+        panels = self._drawn(tables, options, ax, look)
+        for panel in given_axes(panels):
+            Record.of(panel).plots.append(self.name)
+        return panels
+
+    def check_room(self, ax: Any) -> None:
+        """Raise a ValueError if an Axes shows a plot that cannot share it with this one."""
+        for one in given_axes(ax):
+            for earlier in Record.of(one).plots if one.has_data() else ():
+                if not {earlier, self.name} <= SHARING:
+                    raise ValueError(
+                        f"ax shows the plot {earlier}, and {self.name} cannot be drawn over it."
+                        " Pass other Axes, or call ax.clear() first."
+                    )
+
+    def _drawn(self, tables: Sequence[Any], options: Keywords, ax: Any, look: Look_of_look) -> Any:
+        """Draw tables, and return the Axes."""
         table, *beside = tables
         if self.prepared is not None:
             table = self.prepared(table)
