@@ -60,6 +60,12 @@ def no_table(argument: str, given: object, wanted: str) -> TypeError:
     return TypeError(f"{argument} is of type {name}: pass {wanted}.{advice}")
 
 
+def check_kind(argument: str, given: object, kind: Any, wanted: str) -> None:
+    """Raise a TypeError unless an argument is of the kind."""
+    if not isinstance(given, kind):
+        raise no_table(argument, given, wanted)
+
+
 def check_attrs(attrs: Attrs) -> None:
     """Raise an error unless the attrs of a table record how the table was made."""
     if "method" not in attrs:
@@ -141,13 +147,15 @@ def check_known(role: str, names: Iterable[object], known: Iterable[Hashable]) -
             raise unknown_name(role, name, known)
 
 
-_LONGEST = 80  # characters of a value in an error
+_LONGEST = 48  # characters of a value in an error
 
 
 def shown(value: object) -> str:
-    """Return a value as text, without NumPy's type names and not longer than a line."""
+    """Return a value as text, without NumPy's type names, data, or more than a line."""
     if isinstance(value, np.generic):
         value = value.item()
+    if shape := getattr(value, "shape", ()):
+        return f"<{type(value).__name__} of shape {shape}>"
     text = repr(value)
     if len(text) > _LONGEST:
         text = f"{text[:_LONGEST]}..."
@@ -306,9 +314,14 @@ def argument_check(
             if option not in parameters and (closed or gone):
                 raise unknown_keyword(option, parameters, f" {gone}".rstrip())
         named = {**dict(zip(unnamed, args, strict=False)), **keywords}
+        if isinstance(named.get("data"), np.ndarray | Sequence):
+            return  # no table, which the function says
         for option, values in choices_of(function).items():
             if option in named:
                 check_choice(option, named[option], values)
+        for option, none in flags_of(function).items():
+            if option in named:
+                check_flag(option, named[option], none=none)
 
     return check
 
@@ -323,6 +336,17 @@ def choices_of(function: AnyFunction) -> dict[str, tuple[str | None, ...]]:
         if values and all(get_origin(x) is Literal or x is NoneType for x in parts):
             choices[option] = (*[None] * (NoneType in parts), *values)
     return choices
+
+
+@functools.cache
+def flags_of(function: AnyFunction) -> dict[str, bool]:
+    """Return the options that are True or False, and whether None is allowed."""
+    flags = {}
+    for option, annotation in function.__annotations__.items():
+        parts = {*parts_of(annotation, function)}
+        if bool in parts and parts <= {bool, NoneType}:
+            flags[option] = NoneType in parts
+    return flags
 
 
 def parts_of(annotation: Any, function: AnyFunction) -> tuple[Any, ...]:
@@ -377,7 +401,7 @@ def brief(values: object) -> str:
         return shown(array.item())
     if not array.size:
         return "[]"
-    return f"[{listed(array.ravel().tolist())}]"
+    return f"[{listed(array.ravel().tolist(), most=4)}]"
 
 
 def check_choice(argument: str, value: object, allowed: Iterable[str | None]) -> None:
@@ -441,7 +465,7 @@ def check_shares(argument: str, given: object, *, one: bool = False) -> FloatArr
     """Return the distinct numbers in (0, 1), in the original order."""
     shares = as_list(given)
     if not shares:
-        raise ValueError(f"{argument}={given!r} is empty: pass at least one number.")
+        raise ValueError(f"{argument}={shown(given)} is empty: pass at least one number.")
     return np.array(list(dict.fromkeys(check_share(argument, x, one=one) for x in shares)))
 
 
@@ -475,7 +499,7 @@ def check_flag(argument: str, value: object, *, none: bool = False) -> None:
         allowed = "True or False"
         if none:
             allowed = "True, False or None"
-        raise TypeError(f"{argument}={value!r}: pass {allowed}.")
+        raise TypeError(f"{argument}={shown(value)}: pass {allowed}.")
 
 
 def check_count(argument: str, value: object, least: int = 1) -> int:

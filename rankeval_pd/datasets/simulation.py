@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from rankeval_pd.errors import check_count, check_number, check_share, checked_call
+from rankeval_pd.errors import check_count, check_number, check_share, checked_call, shown
 from rankeval_pd.roles import Roles
 
 _QUALITY = {"good": 1.5, "fair": 1.0}
@@ -82,7 +82,7 @@ def simulate_candidates(
         quality = _QUALITY
     if not isinstance(quality, Mapping) or "gold" in quality:
         raise TypeError(
-            f"quality={quality!r}: pass a mapping from the names of measures, which cannot be"
+            f"quality={shown(quality)}: pass a mapping from the names of measures, which cannot be"
             " 'gold', to numbers, such as {'good': 1.5}."
         )
     lifts = {name: check_number(f"quality[{name!r}]", lift) for name, lift in quality.items()}

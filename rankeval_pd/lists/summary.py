@@ -9,7 +9,7 @@ from typing import Any, Literal, Unpack
 import pandas as pd
 
 from rankeval_pd.doors import Data, above_door, below_door, check_data, item_roles
-from rankeval_pd.errors import check_share, listed, unknown_name, warn
+from rankeval_pd.errors import check_share, listed, shown, unknown_name, warn
 from rankeval_pd.lists.comparison import with_verdicts
 from rankeval_pd.lists.measure_ranks import VERDICT, rank_options, ranked
 from rankeval_pd.options import Capabilities, with_roles
@@ -20,6 +20,7 @@ from rankeval_pd.roles import (
     FamilyAdjustment,
     ListSizes,
     MeanTest,
+    Roles,
     form_of,
 )
 from rankeval_pd.systems.tests import adjustment_of, mean_test, system_ranks
@@ -153,8 +154,8 @@ def summary(
         if n is not None:
             item_roles(roles)
             raise ValueError(
-                f"n={n!r}: systems scored on test items have no n-best lists. Omit n, or pass the"
-                f" gold label if the rows are candidates: gold=..."
+                f"n={shown(n)}: systems scored on test items have no n-best lists. Omit n, or pass"
+                " the gold label if the rows are candidates: gold=..."
             )
         return _of_items(data, baseline, test, options)
     if test == "t":
@@ -166,7 +167,7 @@ def summary(
     kind = None
     if n is None:
         kind = "ap"
-    if auto and roles.get("ties") == "expected":  # swaps need lists of whole candidates
+    if auto and Roles.configured(roles).ties == "expected":  # swaps need lists of whole candidates
         options["adjust"] = "holm"
     how = rank_options(n, kind, options["adjust"], n_resamples, level, baseline, over=adjust_over)
     summarize = partial(ranked, data, how, VERDICT)

@@ -18,9 +18,9 @@ from rankeval_pd.decisions import family_of
 from rankeval_pd.doors import METRIC, Data, QueryOptions
 from rankeval_pd.errors import (
     check_choice,
-    check_flag,
     details_wanted,
     listed,
+    shown,
     unknown_name,
     warn,
 )
@@ -67,8 +67,8 @@ def _parse_metric(text: str, min_grade: float) -> MetricRequest:
         near = difflib.get_close_matches(name.lower(), METRIC_ALIASES, n=1, cutoff=0.3)
         hint = "".join(f" Did you mean {METRIC_ALIASES[x]!r}?" for x in near)
         raise ValueError(
-            f"metrics: {text!r} is not one of {listed(QUERY_METRICS, most=20)}, with @k for a"
-            f" cutoff, as in 'nDCG@10'.{_GONE.get(name.lower(), hint)}"
+            f"metrics: {shown(text)[:20]} is not one of {listed(QUERY_METRICS, most=20)}, with"
+            f" @k for a cutoff, as in 'nDCG@10'.{_GONE.get(name.lower(), hint)}"
         )
     request = _with_cutoff(MetricRequest(name, least=float(min_grade)), at, text)
     return _with_options(request, options or "", text)
@@ -292,7 +292,6 @@ def per_query(
     3     2    bm25     AP  0.500000
     """
     chosen = QueryOptions.of(roles)
-    check_flag("wide", wide)
     named = metrics_asked(metrics, chosen)
     doors.check_data(data)
     ranges = not wide and details_wanted()

@@ -126,6 +126,7 @@ def _streams(references: Any) -> list[Sequence[str | None]]:
     streams: list[Any] = list(references)
     if all(isinstance(x, str) for x in streams):
         streams = [streams]
+    _check_listed("references[0]", streams[0], "segments")
     for place, stream in enumerate(streams):
         _check_segments(stream, f"references[{place}]", len(streams[0]), optional=True)
     return streams

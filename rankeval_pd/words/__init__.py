@@ -66,7 +66,6 @@ def in_words(table: Tables, *, methods: bool = False) -> str:
     n-best lists) have a confidence level of 95%. Equal scores were ordered at random, in the
     same order for all measures.
     """
-    check_flag("methods", methods)
     texts = []
     for name, one in named_tables(table):
         frame, attrs = result_frame(one), one.attrs

@@ -197,9 +197,7 @@ def test_a_second_call_on_the_same_axes_shares_them_or_is_refused(name):
     before = {to_hex(x.color): x.text for x in Record.of(ax).names}
     references = [x for x in ax.get_lines() if x.get_zorder() == 1]
     if name.partition(" ")[0] not in SHARING:
-        with pytest.raises(
-            ValueError, match=r"^ax shows the plot \w+, and \w+ cannot be drawn"
-        ):
+        with pytest.raises(ValueError, match=r"^ax shows the plot \w+, and \w+ cannot be drawn"):
             drawn(name, ax, 3)
         return
     drawn(name, ax, 3)
