@@ -275,6 +275,7 @@ def unknown_keyword(name: str, known: Iterable[object], more: str = "") -> TypeE
 
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 _DATA = ("data", "candidates")  # methods fill in this argument
+_TABLE = "a pandas DataFrame or an xarray Dataset; from_scores(y_true, scores) creates one"
 
 
 def argument_check(
@@ -297,6 +298,10 @@ def argument_check(
 
     def check(args: Sequence[Any], keywords: Keywords) -> None:
         name = function.__name__ if function.__name__ != "__init__" else type(args[0]).__name__
+        if filled_in and first is None:
+            data = args[0] if args else keywords.get(needed[0])
+            if isinstance(data, np.ndarray | Sequence):  # as other packages take labels and scores
+                raise no_table(needed[0], data, _TABLE)
         if len(args) > len(unnamed) and not endless:
             call = f"{name}({', '.join(x for x in unnamed if x != 'self')}){filled_in}"
             extra = shown(args[len(unnamed)])
@@ -314,8 +319,6 @@ def argument_check(
             if option not in parameters and (closed or gone):
                 raise unknown_keyword(option, parameters, f" {gone}".rstrip())
         named = {**dict(zip(unnamed, args, strict=False)), **keywords}
-        if isinstance(named.get("data"), np.ndarray | Sequence):
-            return  # no table, which the function says
         for option, values in choices_of(function).items():
             if option in named:
                 check_choice(option, named[option], values)
