@@ -124,6 +124,8 @@ def unknown_name(
     """Return the error for an unknown column, with a suggestion."""
     names = list(known)
     advice = near_miss(name, names)
+    if isinstance(name, list):
+        advice = " Pass one name here, and several as measures=[...]."
     if not advice or len(names) <= 6:
         advice += f" The known names are {listed(names, most=6)}."
     return UnknownNameError(f"{role}: no column {shown(name)}.{advice}{more}")
@@ -167,6 +169,18 @@ GONE = {
     "area sort": "Measures are drawn by area, the largest first.",
     "bound": "The critical bounds are drawn. See random_band(bound=...) for others.",
     "choose_threshold youden": "Without precision= and recall=, J is maximized.",
+    **dict.fromkeys(
+        ("compare_area of", "measure_ranks of", "area of"),
+        "Pass kind='roc', or kind='ap' for average precision.",
+    ),
+    **dict.fromkeys(
+        ("compare baseline", "compare_area baseline", "significant_ranges baseline"),
+        "Pass a=..., the measure to compare with every other one.",
+    ),
+    **dict.fromkeys(
+        ("measure_ranks baseline", "system_ranks baseline"),
+        "To compare with a baseline, call summary(..., baseline=...).",
+    ),
     "compare ci": "The interval agrees with the test, and target= says what it covers.",
     "compare phi": "Pass phi= to nbest_precision, or groups= to compare clustered candidates.",
     "compare thresholds": "Acceptance sets: compare_thresholds(a, b, {measure: threshold}).",

@@ -75,7 +75,7 @@ def _parse_metric(text: str, min_grade: float) -> MetricRequest:
 
 
 _GONE = {
-    "auc": " The area of each query is area(by=...).",
+    **dict.fromkeys(("auc", "roc"), " The area of each query is area(by=...)."),
     "infap": " For a sample of judgments, call judged_precision.",
 }
 

@@ -235,7 +235,8 @@ def test_names_of_other_tools_are_understood():
         "success_5": "Success@5", "HitRate@5": "Success@5", "hit_rate@5": "Success@5",
         "hits@5": "Success@5", "bpref": "Bpref", "r-precision": "Rprec",
         "iprec_at_recall_0.10": "IPrec@0.1", "f1@3": "F1@3", "dcg@3": "DCG@3",
-        "rbp": "RBP", "err@5": "ERR@5",
+        "rbp": "RBP", "err@5": "ERR@5", "ndcg_cut.10": "nDCG@10", "P.10": "P@10",
+        "recall.100": "R@100", "map_cut.7": "AP@7", "iprec_at_recall.0.10": "IPrec@0.1",
     }  # fmt: skip
     frame = collection(1)
     found, meant = ours(frame, [*known]), ours(frame, [*{*known.values()}])
