@@ -13,6 +13,7 @@ import os
 import sys
 import time
 import warnings
+from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -95,10 +96,18 @@ def hushed(*beginnings: str) -> Iterator[None]:
         _hushed_beginnings.reset(before)
 
 
+#: the last warnings, with the start of the outermost call, which issues each text once
+_said: deque[tuple[float, str]] = deque(maxlen=1000)
+
+
 def warn(message: str) -> None:
-    """Issue a RankevalWarning that points to the user's code."""
+    """Issue a RankevalWarning that points to the user's code, once in a call."""
     if message.startswith(_hushed_beginnings.get()):
         return
+    if (begun := BEGUN.get()) is not None:
+        if (begun, message) in _said:
+            return
+        _said.append((begun, message))
     # find the first frame outside this package and outside libraries that call the package
     frame = sys._getframe(1)
     level = 2
@@ -790,12 +799,14 @@ DETAILS: ContextVar[bool | None] = ContextVar("details", default=None)
 
 
 @contextmanager
-def held(*, details: bool, progress: bool | None) -> Iterator[None]:
+def held(*, details: bool, progress: bool | None, begun: float | None = None) -> Iterator[None]:
     """Hold the choices of the outermost call for all calls in the block, on a worker too.
 
     Public functions that are called in the block return all columns and ignore session options.
+    A worker is told when the call has ``begun``.
     """
-    before = DETAILS.set(details), SHOWN.set(progress), BEGUN.set(time.monotonic())
+    start = begun or time.monotonic()
+    before = DETAILS.set(details), SHOWN.set(progress), BEGUN.set(start)
     try:
         yield
     finally:

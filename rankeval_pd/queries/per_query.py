@@ -75,7 +75,7 @@ def _parse_metric(text: str, min_grade: float) -> MetricRequest:
 
 
 _GONE = {
-    **dict.fromkeys(("auc", "roc"), " The area of each query is area(by=...)."),
+    **dict.fromkeys(("auc", "roc"), " The area of each query is area(by=...), of one area()."),
     "infap": " For a sample of judgments, call judged_precision.",
 }
 
@@ -356,9 +356,8 @@ def frame_values(
         # the two-sided binomial p-value is below 0.001 for a normal deviate above 3.3
         if defined >= 10 and 2 * below - defined > 3.3 * math.sqrt(defined):
             warn(
-                f"measures: in {below} of {defined} queries, {name!r} scores relevant documents"
-                f" lower than other documents on average. If lower scores are better, pass"
-                f" lower_is_better={name!r}."
+                f"measures: in {below} of {defined} queries, {name!r} ranks relevant documents"
+                " below other documents on average. Check whether lower_is_better should list it."
             )
     values = QueryValues(
         named=named,
@@ -550,7 +549,7 @@ def query_summary(
     if shares.notna().any():
         noted |= {"judged_low": float(shares.min()), "judged_high": float(shares.max())}
     result = pd.concat([result, facts], axis=1)
-    _warn_of_facts(result)
+    _warn_of_facts(result, chosen.ties)
     result = result.drop(columns="cutoff")
     result.attrs = noted
     result.attrs.update(n_queries=len(table), baseline=baseline, adjust=adjusted, alpha=alpha)
@@ -586,7 +585,7 @@ def assumed(numbers: QueryValues, undefined: Undefined) -> pd.DataFrame:
 _JUDGED_APART = 0.1  # difference in judged proportions that could explain a difference between runs
 
 
-def _warn_of_facts(table: pd.DataFrame) -> None:
+def _warn_of_facts(table: pd.DataFrame, ties: str) -> None:
     """Warn if judged proportions, depths or ties could explain differences."""
     open_ties = []
     for metric, part in table.groupby("metric", sort=False):
@@ -611,7 +610,7 @@ def _warn_of_facts(table: pd.DataFrame) -> None:
         wide = high - low > (part["ci_high"] - part["ci_low"]) / 2.0
         for measure, *ends in zip(part.index[wide], low[wide], high[wide], strict=True):
             open_ties.append("{} of {!r} ({:.3g} to {:.3g})".format(metric, measure, *ends))
-    if open_ties:
+    if open_ties and ties != "expected":
         warn(
             f"ties: the order of equal scores strongly affects {', '.join(open_ties[:3])}. Pass"
             " ties='expected' to average over all tie-breaking orders."
