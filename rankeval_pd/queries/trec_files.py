@@ -16,7 +16,15 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd.doors import QueryOptions, grade_values
-from rankeval_pd.errors import check_kind, check_known, checked_call, listed, shown, warn
+from rankeval_pd.errors import (
+    check_kind,
+    check_known,
+    checked_call,
+    listed,
+    no_table,
+    shown,
+    warn,
+)
 from rankeval_pd.roles import frame_column
 from rankeval_pd.stats import BoolArray, FloatArray, IntArray
 from rankeval_pd.tables import Options
@@ -458,12 +466,19 @@ def _named_runs(runs: Source | Sequence[Source] | Mapping[str, Source]) -> list[
     return [run for lines in _files_of(runs, "runs", RUN) for run in runs_by_tag(lines)]
 
 
+_SOURCES = "a path, a DataFrame, or a list of these"
+# pytrec_eval and ranx have nested mappings, and ir_measures has named tuples
+_NESTED = "pd.DataFrame([(q, d, x) for q, of in runs.items() for d, x in of.items()]) makes one"
+
+
 def _files_of(given: Source | Sequence[Source], argument: str, kind: FileKind) -> list[TrecLines]:
     """Read frames, files and the files that match a pattern; of a folder, all its runs."""
     if isinstance(given, pd.DataFrame):
         return [_lines_of_frame(given, kind)]
     if not isinstance(given, str | Path):
-        check_kind(argument, given, Iterable, "a path, a DataFrame, or a list of these")
+        check_kind(argument, given, Iterable, _SOURCES)
+        if isinstance(given, Mapping) or hasattr(given, "_fields"):
+            raise no_table(argument, given, f"{_SOURCES}; {_NESTED}")
         parts = [lines for one in given for lines in _files_of(one, argument, kind)]
         if not parts:
             raise ValueError(f"{argument} is empty: pass one or more files.")

@@ -386,7 +386,7 @@ def test_a_run_whose_scores_fall_with_relevance_is_noticed():
     frame["grade"] = (rng.random(len(frame)) < 0.3).astype(int)
     frame["distance"] = rng.random(len(frame)) - frame["grade"]
     frame["chance"] = rng.random(len(frame))
-    with pytest.warns(RankevalWarning, match="of 20 queries, 'distance' scores relev"):
+    with pytest.warns(RankevalWarning, match="of 20 queries, 'distance' ranks relev"):
         per_query(frame, "AP")
     per_query(frame, "AP", lower_is_better="distance")  # no warning
 
