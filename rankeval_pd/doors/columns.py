@@ -345,8 +345,9 @@ def asked_thresholds(
     rows = []
     for name in measures:
         values = as_list(threshold.get(name, []))
+        values = [x.item() if isinstance(x, np.generic) else x for x in values]
         for value in values:
-            number = isinstance(value, int | float | np.integer | np.floating)
+            number = isinstance(value, int | float)
             number = number and not isinstance(value, bool)
             if not number or not (abs(value) <= sys.float_info.max or abs(value) == np.inf):
                 raise TypeError(
