@@ -190,8 +190,8 @@ class Accessor(Generic[Data]):
             known = [*methods_of("rankings"), *methods_of("items"), *methods_of("pairs")]
             if name.startswith("_"):  # before the data are there
                 raise AttributeError(name)
-            synonyms = synonyms_for(self._data, self._roles)
-            raise AttributeError(not_there(name, "method", known, synonyms))
+            meant = synonyms_for(self._data, self._roles)
+            raise AttributeError(not_there(name, "method", known, meant))
 
     @property
     def plot(self) -> Plots[Data]:

@@ -178,18 +178,9 @@ GONE = {
     "area sort": "Measures are drawn by area, the largest first.",
     "bound": "The critical bounds are drawn. See random_band(bound=...) for others.",
     "choose_threshold youden": "Without precision= and recall=, J is maximized.",
-    **dict.fromkeys(
-        ("compare_area of", "measure_ranks of", "area of"),
-        "Pass kind='roc', or kind='ap' for average precision.",
-    ),
-    **dict.fromkeys(
-        ("compare baseline", "compare_area baseline", "significant_ranges baseline"),
-        "Pass a=..., the measure to compare with every other one.",
-    ),
-    **dict.fromkeys(
-        ("measure_ranks baseline", "system_ranks baseline"),
-        "To compare with a baseline, call summary(..., baseline=...).",
-    ),
+    "baseline": "Pass a=..., to compare it with all others, or call summary(baseline=...).",
+    "compare_area of": "Pass kind='roc' or kind='ap'.",
+    "measure_ranks of": "Pass kind='roc' or kind='ap'.",
     "compare ci": "The interval agrees with the test, and target= says what it covers.",
     "compare phi": "Pass phi= to nbest_precision, or groups= to compare clustered candidates.",
     "compare thresholds": "Acceptance sets: compare_thresholds(a, b, {measure: threshold}).",
@@ -321,10 +312,10 @@ def argument_check(
 
     def check(args: Sequence[Any], keywords: Keywords) -> None:
         name = function.__name__ if function.__name__ != "__init__" else type(args[0]).__name__
-        if filled_in and first is None:
-            data = args[0] if args else keywords.get(needed[0])
-            if isinstance(data, np.ndarray | Sequence):  # as other packages take labels and scores
-                raise no_table(needed[0], data, _TABLE)
+        named = {**dict(zip(unnamed, args, strict=False)), **keywords}
+        data = named.get(filled_in and needed[0])
+        if first is None and isinstance(data, np.ndarray | Sequence):  # as in other packages
+            raise no_table(needed[0], data, _TABLE)
         if len(args) > len(unnamed) and not endless:
             call = f"{name}({', '.join(x for x in unnamed if x != 'self')}){filled_in}"
             extra = shown(args[len(unnamed)])
@@ -341,7 +332,6 @@ def argument_check(
             gone = GONE.get(f"{name} {option}", "")
             if option not in parameters and (closed or gone):
                 raise unknown_keyword(option, parameters, f" {gone}".rstrip())
-        named = {**dict(zip(unnamed, args, strict=False)), **keywords}
         for option, values in choices_of(function).items():
             if option in named:
                 check_choice(option, named[option], values)
@@ -367,12 +357,9 @@ def choices_of(function: AnyFunction) -> dict[str, tuple[str | None, ...]]:
 @functools.cache
 def flags_of(function: AnyFunction) -> dict[str, bool]:
     """Return the options that are True or False, and whether None is allowed."""
-    flags = {}
-    for option, annotation in function.__annotations__.items():
-        parts = {*parts_of(annotation, function)}
-        if bool in parts and parts <= {bool, NoneType}:
-            flags[option] = NoneType in parts
-    return flags
+    kinds = {name: {*parts_of(x, function)} for name, x in function.__annotations__.items()}
+    flags = {name: kind for name, kind in kinds.items() if {bool} <= kind <= {bool, NoneType}}
+    return {name: NoneType in kind for name, kind in flags.items()}
 
 
 def parts_of(annotation: Any, function: AnyFunction) -> tuple[Any, ...]:

@@ -308,8 +308,14 @@ SYNONYMS: Mapping[str, str] = _by_name(
     }
 )
 #: what these names mean for data of a form, which take precedence
-OF_FORM: Mapping[Form, Mapping[str, str]] = {
-    "rankings": _by_name({"compare()": "bootstrap permutation permutationtest ttest wilcoxon"}),
+OF_FORM: Mapping[str, Mapping[str, str]] = {
+    "one list": _by_name(
+        {
+            'area("ap")': "map",
+            "compare()": "bootstrap permutation permutationtest ttest wilcoxon",
+            'per_query("RR", by=...)': "mrr meanreciprocalrank",
+        }
+    ),
     "items": _by_name(
         {
             "paired_bootstrap()": "compare pvalue significance test",
@@ -403,12 +409,10 @@ def _under(accessor: type, form: Form, heading: str) -> list[str]:
 
 def synonyms_for(data: FrameOrDataset, keywords: Keywords) -> Mapping[str, str]:
     """Return the synonyms that fit the form of the data."""
-    form = form_of(data, keywords)
-    own = dict(OF_FORM.get(form, {}))
+    form: str = form_of(data, keywords)
     if form == "rankings" and keywords.get("by") is None and "query" not in data:
-        own["map"] = 'area("ap")'  # of a single list
-        own |= dict.fromkeys(("mrr", "meanreciprocalrank"), 'per_query("RR", by=...)')
-    return {**SYNONYMS, **own}
+        form = "one list"
+    return {**SYNONYMS, **OF_FORM.get(form, {})}
 
 
 def not_there(name: str, what: str, there: Iterable[str], synonyms: Mapping[str, str]) -> str:

@@ -370,12 +370,8 @@ def _published_population(
             f" prior={shown(prior)}: pass both numbers, or only the share of positives, prior=..."
         )
     if prior is not None:
-        share = _numbers("prior", prior)
-        if not ((share >= 0.0) & (share <= 1.0)).all():
-            raise ValueError(
-                f"prior={brief(prior)}: pass the share of positives, a number from 0 to 1."
-            )
-        return Infinite(share)
+        errors.check_numbers("prior", prior, 0.0, 1.0)
+        return Infinite(_numbers("prior", prior))
     total = _numbers("n_candidates", n_candidates, whole=True)
     positive = _numbers("n_positive", n_positive, whole=True)
     if (positive > total).any():

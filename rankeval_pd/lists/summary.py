@@ -9,7 +9,7 @@ from typing import Any, Literal, Unpack
 import pandas as pd
 
 from rankeval_pd.doors import Data, above_door, below_door, check_data, item_roles
-from rankeval_pd.errors import check_share, listed, shown, unknown_name, warn
+from rankeval_pd.errors import check_known, check_share, listed, shown, warn
 from rankeval_pd.lists.comparison import with_verdicts
 from rankeval_pd.lists.measure_ranks import VERDICT, rank_options, ranked
 from rankeval_pd.options import Capabilities, with_roles
@@ -235,8 +235,8 @@ def _with_differences(
     """Return the systems, best first, with gains over a baseline."""
     scores = scores.sort_values("rank", kind="stable")
     names = scores["system"].tolist()
-    if baseline is not None and baseline not in names:
-        raise unknown_name("baseline", baseline, names)
+    if baseline is not None:
+        check_known("baseline", [baseline], names)
     reference = baseline
     if reference is None:
         reference = names[0]

@@ -93,12 +93,13 @@ def caption(ax: Any) -> str:
 class Canvas:
     """The Axes to draw on, the requested look, and a record of the drawn elements."""
 
-    def __init__(self, ax: Axes, look: Look, *, alone: bool = True) -> None:
+    def __init__(self, ax: Axes, look: Look, plot: str, *, alone: bool = True) -> None:
         if not ax.has_data():  # an earlier plot, now cleared
             vars(ax).pop("_rankeval_pd", None)
         self.ax: Any = ax
         self.record = Record.of(ax)
         self.record.calls += 1
+        self.record.plot = plot
         self.look, self.alone = look, alone
         self.ink, self.out = Ink.of(ax), Ink.of(ax, outside=True)
         self.gray = {"color": self.ink.reference, "linewidth": THIN, "zorder": 1}
@@ -267,10 +268,8 @@ class Canvas:
 
     def _has_guide(self, name: str, x: Any, y: Any) -> bool:
         """Return whether the Axes has a line of this name along these points."""
-        for line in self.ax.get_lines() if len(x) else ():
-            if line.get_label() == name and np.allclose(np.interp(x, *line.get_data()), y):
-                return True
-        return False
+        lines = [line for line in self.ax.get_lines() if line.get_label() == name and len(x)]
+        return any(np.allclose(np.interp(x, *line.get_data()), y) for line in lines)
 
     def dots(self, x: Any, y: Any, color: Any, **more: Any) -> None:
         """Draw marks without a line."""
@@ -356,8 +355,8 @@ class Canvas:
         names = dict(zip(self.drawn.values(), self.drawn, strict=True))
         rows = list(self.named)
         for k, row in enumerate(rows if self.headers else ()):
-            values = [column.get(names.get(k), "") for column in self.headers.values()]
-            rows[k] = row._replace(values=tuple(values))
+            values = {title: x.get(names.get(k), "") for title, x in self.headers.items()}
+            rows[k] = row._replace(values=values)
         places: dict[int, None] = {}  # in color order
         for name in filter(self.drawn.__contains__, self.look.order):
             places[self.drawn[name]] = None
@@ -370,26 +369,17 @@ class Canvas:
         if legend is None:
             from rankeval_pd.plotting.names import name_lines, remove_names
 
-            remove_names(self.ax)  # one key names the lines of all calls
-            self._join(self.finished())
-            name_lines(self.ax, self.record.names, self.record.headers, meet=self.meet)
+            remove_names(self.ax)  # one key names the lines of all calls, and each reference once
+            record = self.record
+            known = {x.text for x in record.names if x.reference}
+            added = [x for x in self.finished() if not (x.reference and x.text in known)]
+            record.names = sorted([*record.names, *added], key=lambda x: x.reference)
+            record.headers |= dict.fromkeys(self.headers)
+            name_lines(self.ax, record.names, [*record.headers], meet=self.meet)
             return
         handles, names = entries([self.ax])
         if legend and handles:
             self.ax.legend(handles, list(map(in_tex, names)), fontsize=font(self.ax, "note"))
-
-    def _join(self, rows: list[Named]) -> None:
-        """Add the names of this call to those of earlier calls, and each reference once."""
-        known = {x.text for x in self.record.names if x.reference}
-        added = [x for x in rows if not (x.reference and x.text in known)]
-        every = [*dict.fromkeys([*self.record.headers, *self.headers])]
-        joined = []
-        for headers, part in ((self.record.headers, self.record.names), (self.headers, added)):
-            for x in part:
-                values = dict(zip(headers, x.values, strict=False))
-                joined.append(x._replace(values=tuple(values.get(name, "") for name in every)))
-        self.record.names = sorted(joined, key=lambda x: x.reference)
-        self.record.headers = every
 
 
 def thin_table(rows: pd.DataFrame) -> pd.DataFrame:

@@ -743,7 +743,7 @@ def _draw_difference(
     if short:
         found = found[found["n"] >= FIRST]
     found = thin_table(found)
-    part = Canvas(low, canvas.look, alone=False)
+    part = Canvas(low, canvas.look, "comparison", alone=False)
     ink = part.ink
     part.rule(0.0)
     across = found["n"].to_numpy(dtype=float)

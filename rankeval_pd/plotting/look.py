@@ -10,7 +10,7 @@ from unicodedata import category
 
 import numpy as np
 
-from rankeval_pd.errors import check_flag, listed
+from rankeval_pd.errors import check_flag, check_kind, listed
 from rankeval_pd.words.numbers import percent_of
 
 if TYPE_CHECKING:
@@ -153,11 +153,8 @@ class Look:
 
     def __post_init__(self) -> None:
         check_flag("legend", self.legend, none=True)
-        if self.labels is not None and not isinstance(self.labels, Mapping):
-            raise TypeError(
-                f"labels={self.labels!r} is of type {type(self.labels).__name__}: pass a mapping "
-                "from names to labels, as in {'G2': 'log-likelihood'}."
-            )
+        wanted = "a mapping from names to labels, as in {'G2': 'log-likelihood'}"
+        check_kind("labels", self.labels, Mapping | None, wanted)
         highlighted = [] if self.highlight is None else [self.highlight]
         if np.iterable(self.highlight) and not isinstance(self.highlight, str):
             highlighted = [*self.highlight]
@@ -203,11 +200,11 @@ class Record:
     """What the calls so far have drawn on an Axes; it is pickled with the Axes."""
 
     calls: int = 0
-    plots: list[str] = field(default_factory=list)  #: the names of the plots
+    plot: str = ""  #: the name of the last plot
     slots: dict[tuple[int, Hashable], int] = field(default_factory=dict)  #: in the color cycle
     caption: list[str] = field(default_factory=list)
     names: list[Named] = field(default_factory=list)  #: what the key names
-    headers: list[str] = field(default_factory=list)  #: the columns of the key
+    headers: dict[str, None] = field(default_factory=dict)  #: the columns of the key
 
     @classmethod
     def of(cls, ax: Any) -> Record:
@@ -224,7 +221,7 @@ class Named(NamedTuple):
     color: Any
     muted: bool = False  #: whether this is a reference line or a gray line
     reference: bool = False
-    values: tuple[str, ...] = ()  #: values next to the name in a key
+    values: Mapping[str, str] = {}  #: values next to the name in a key, by header
     dash: Any = "-"
 
     @property

@@ -19,6 +19,7 @@ from rankeval_pd.doors import frame_of, read_frame
 from rankeval_pd.errors import (
     AnyFunction,
     argument_check,
+    check_kind,
     held,
     no_table,
     unknown_keyword,
@@ -84,8 +85,7 @@ def tidy(table: Drawable, needed: str, made_by: str) -> pd.DataFrame:
             frame = frame[[name for name in order if name in frame]]
         frame.attrs = dict(table.attrs)
         table = frame
-    if not isinstance(table, pd.DataFrame):
-        raise no_table("table", table, f"the result of {made_by}")
+    check_kind("table", table, pd.DataFrame, f"the result of {made_by}")
     lacking = lacking_in(table, needed)
     if lacking:  # a short table, or a table from another method
         raise ValueError(
@@ -195,10 +195,10 @@ def priors_of(table: pd.DataFrame) -> list[float]:
 # Axes, look and line names for a single plot or for one panel per group.
 
 #: plots of lines, of which several can share an Axes
-SHARING = {
-    "precision", "random_bound", "random_cdf", "tie_sensitivity", "interpolated_precision", "roc",
-    "precision_recall", "det", "lift", "gain",
-}  # fmt: skip
+SHARING = set(
+    "precision random_bound random_cdf tie_sensitivity interpolated_precision roc precision_recall"
+    " det lift gain".split()
+)
 MOST = 24  # largest readable number of panels
 _PANEL = (3.1, 2.5)  # size in inches
 _NAMES = ("measure", "measure_a", "measure_b")
@@ -244,11 +244,8 @@ def given_axes(ax: Any) -> AnyArray:
 
     given = np.asarray(ax, dtype=object).ravel()
     for one in given:
-        if not isinstance(one, Axes):
-            raise TypeError(
-                f"ax={one!r} is of type {type(one).__name__}: pass an Axes, such as plt.gca() or"
-                " the second value of plt.subplots(), or an array of Axes."
-            )
+        wanted = "an Axes, such as plt.gca() or the second value of plt.subplots(), or an array"
+        check_kind("ax", one, Axes, wanted)
     return given
 
 
@@ -456,11 +453,6 @@ class Plot:
     size: Callable[[pd.DataFrame], tuple[float, float]] | None = None
 
     @property
-    def name(self) -> str:
-        """The name of the plot."""
-        return getattr(self.draw, "__name__", "")
-
-    @property
     def maker(self) -> str:
         """The name of the function that makes the table."""
         return self.made_by or self.method.__name__
@@ -522,8 +514,8 @@ class Plot:
 
     def is_result(self, data: object) -> bool:
         """Return whether the data are a table of the method, which has the needed columns."""
+        wanted = f"a DataFrame or a Dataset, the data or the result of {self.maker}"
         if not isinstance(data, Drawable):
-            wanted = f"a DataFrame or a Dataset, the data or the result of {self.maker}"
             raise no_table("data", data, wanted)
         lacking = lacking_in(data, self.needed)
         if lacking and len(lacking) <= len(self.needed.split()) / 2:
@@ -565,25 +557,13 @@ class Plot:
 
     def panels(self, tables: Sequence[Any], options: Keywords, ax: Any, look: Look_of_look) -> Any:
         """Draw tables in one panel per group, on Axes that have room for them."""
-        if ax is not None:
-            self.check_room(ax)
-        panels = self._drawn(tables, options, ax, look)
-        for panel in given_axes(panels):
-            Record.of(panel).plots.append(self.name)
-        return panels
-
-    def check_room(self, ax: Any) -> None:
-        """Raise a ValueError if an Axes shows a plot that cannot share it with this one."""
-        for one in given_axes(ax):
-            for earlier in Record.of(one).plots if one.has_data() else ():
-                if not {earlier, self.name} <= SHARING:
-                    raise ValueError(
-                        f"ax shows the plot {earlier}, and {self.name} cannot be drawn over it."
-                        " Pass other Axes, or call ax.clear() first."
-                    )
-
-    def _drawn(self, tables: Sequence[Any], options: Keywords, ax: Any, look: Look_of_look) -> Any:
-        """Draw tables, and return the Axes."""
+        for one in () if ax is None else given_axes(ax):
+            earlier = Record.of(one).plot
+            if one.has_data() and earlier and not {earlier, self.draw.__name__} <= SHARING:
+                raise ValueError(
+                    f"ax shows the plot {earlier}, and {self.draw.__name__} cannot be drawn over"
+                    " it. Pass other Axes, or call ax.clear() first."
+                )
         table, *beside = tables
         if self.prepared is not None:
             table = self.prepared(table)
@@ -612,7 +592,7 @@ class Plot:
             keys = [None]
         canvases: list[Canvas] = []
         for panel in panels:  # before other panels share the figure
-            canvases.append(Canvas(panel, look, alone=alone))
+            canvases.append(Canvas(panel, look, self.draw.__name__, alone=alone))
         for canvas, key in zip(canvases, keys, strict=True):
             parts = _parts([whole, *beside], groups, key)
             more = _parts(options.values(), groups, key)

@@ -18,10 +18,10 @@ from rankeval_pd.decisions import family_of
 from rankeval_pd.doors import METRIC, Data, QueryOptions
 from rankeval_pd.errors import (
     check_choice,
+    check_known,
     details_wanted,
     listed,
     shown,
-    unknown_name,
     warn,
 )
 from rankeval_pd.options import Capabilities
@@ -524,8 +524,8 @@ def query_summary(
     table = wide_form(found, undefined)
     if table.columns.nlevels == 1:
         table = pd.concat({asked[0].label: table}, axis=1)
-    if baseline is not None and baseline not in table.columns.unique(level=1):
-        raise unknown_name("baseline", baseline, table.columns.unique(level=1))
+    if baseline is not None:
+        check_known("baseline", [baseline], table.columns.unique(level=1))
     adjusted = adjustment_of(test, adjust)
     if len(table.columns.unique(level=1)) == 1:  # there is nothing to test
         adjusted = None

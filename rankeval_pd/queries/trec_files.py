@@ -674,9 +674,7 @@ def _run_paths(
     """Return the path of each run; reject names that read_trec would not find."""
     paths: dict[Hashable, Path] = {}
     if isinstance(runs, Mapping):
-        for column, path in runs.items():
-            check_kind(f"runs[{shown(column)}]", path, str | Path, "a path")
-            paths[column] = Path(path)
+        paths = {name: Path(path) for name, path in runs.items()}
     else:
         check_kind("runs", runs, str | Path, "a path or a mapping from columns to paths")
         paths = {name: Path(runs) / f"{name}.run" for name in known}

@@ -133,9 +133,8 @@ def _streams(references: Any) -> list[Sequence[str | None]]:
 
 
 def _check_listed(name: str, values: Any, what: str) -> None:
-    sparse = hasattr(values, "nnz")  # it has a length, and refuses to say it
-    text = isinstance(values, str | bytes)
-    if text or sparse or not hasattr(values, "__len__") or not len(values):
+    no_list = isinstance(values, str | bytes) or hasattr(values, "nnz")  # text, or sparse
+    if no_list or not hasattr(values, "__len__") or not len(values):
         raise TypeError(f"{name}={shown(values)}: pass a list with {what}.")
 
 

@@ -33,6 +33,7 @@ from rankeval_pd.errors import (
     check_count,
     check_draws,
     check_flag,
+    check_known,
     check_memory,
     check_numbers,
     check_shapes,
@@ -40,7 +41,6 @@ from rankeval_pd.errors import (
     checked_call,
     progress_bar,
     shown,
-    unknown_name,
     warn,
 )
 from rankeval_pd.options import Capabilities, with_roles
@@ -421,9 +421,7 @@ def calibration(
     draws = check_draws("n_resamples", n_resamples, len(table) if ci == "systems" else 1)
     check_items(other, "other")
     scores, n_other = system_scores(below_door(other), item_roles(_as_in_pairs(data.attrs, roles)))
-    for name in pd.concat([table["system_a"], table["system_b"]]).drop_duplicates():
-        if name not in scores:
-            raise unknown_name("other", name, scores)
+    check_known("other", pd.concat([table["system_a"], table["system_b"]]), scores)
     table = table[table["gain"].abs() > 0.0]
     systems = zip(table["system_a"], table["system_b"], strict=True)
     there = np.array([scores[a] - scores[b] for a, b in systems], dtype=float)

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import check_attrs, check_flag, checked_call, no_table
+from rankeval_pd.errors import check_attrs, checked_call, no_table
 from rankeval_pd.tables import Attrs, listed_in, rows_in
 from rankeval_pd.words.methods import methods_section
 from rankeval_pd.words.numbers import agree, join

@@ -265,9 +265,9 @@ def test_datasets_give_the_same_picture(name):
 
 @pytest.mark.parametrize("name", PLOTS)
 def test_axes_that_cannot_hold_a_picture_are_refused(name):
-    with pytest.raises(TypeError, match=r"ax=3 is of type int: pass an Axes"):
+    with pytest.raises(TypeError, match=r"ax is of type int: pass an Axes"):
         drawn(name, 3)
-    with pytest.raises(TypeError, match=r"is of type Figure: pass an Axes"):
+    with pytest.raises(TypeError, match=r"ax is of type matplotlib.Figure: pass an Axes"):
         drawn(name, plt.figure())
 
 
