@@ -582,8 +582,10 @@ def check_numbers(
         allowed += ", or inf"
     values: FloatArray | None = None
     with suppress(TypeError, ValueError, OverflowError):
-        if given is not None and np.asarray(given).dtype.kind != "b":
-            values = np.asarray(given, dtype=float)
+        plain = np.asarray(given)
+        wrong_type = (str, bytes, bool, np.bool_, type(None))
+        if plain.dtype.kind in "iuf" or not any(isinstance(x, wrong_type) for x in plain.flat):
+            values = plain.astype(float)
     if values is None:
         raise TypeError(f"{argument}={brief(given)}: pass {allowed}.")
     wrong = (values < least) | (values > most)

@@ -42,12 +42,18 @@ class Cell(NamedTuple):
 
 
 class Grid(NamedTuple):
-    """Store a table: a header, rows of cells, a caption and a note."""
+    """Store a table: a header, rows of cells, and the parts of its caption and of its note."""
 
     header: list[str]
     rows: list[list[Cell]]
-    caption: str
-    note: str
+    captions: list[str]
+    notes: list[str]
+
+    @property
+    def said(self) -> dict[str, str]:
+        """Return the caption and the note, if there are any."""
+        said = {"caption": "".join(self.captions), "note": " ".join(self.notes)}
+        return {name: text for name, text in said.items() if text}
 
 
 class Format(TypedDict, total=False):
@@ -135,14 +141,12 @@ def paper_table(
             raise ValueError("table has no rows. Pass a table with at least one row.")
         unit_in = partial(_cell_unit, attrs=attrs, percent=percent, digits=digits)
         grid = _cell_grid(frame, attrs, unit_in, rows=rows, stars=stars)
-        if name:
-            grid = grid._replace(caption=f"{name}: {grid.caption}")
-        elif len(named) > 1:
+        if not name and len(named) > 1:
             name = vocabulary.called(attrs)[0]
         grids.append((name, grid))
     grid = _side_by_side(grids)
     if caption is not None:
-        grid = grid._replace(caption=caption)
+        grid = grid._replace(captions=[caption])
     if to is None:
         return _strings(grid)
     return _WRITERS[to](grid)
@@ -167,13 +171,33 @@ def _side_by_side(grids: list[tuple[str, Grid]]) -> Grid:
             own = [f"{name}, {text}" for text in own]
         header += own
         parts.append({row[0].text: row[1:] for row in grid.rows})
+    if len(dict(grids)) < len(grids):
+        raise ValueError(
+            "table: several tables have the same quantity. Pass a mapping from a header for each"
+            " table to the tables."
+        )
     rows = []
     for label in dict.fromkeys(label for part in parts for label in part):
         lacking = ([Cell("–")] * (len(grid.header) - 1) for _, grid in grids)
         cells = [part.get(label, empty) for part, empty in zip(parts, lacking, strict=True)]
         rows.append([Cell(label), *itertools.chain(*cells)])
-    notes = dict.fromkeys(grid.note for _, grid in grids if grid.note)
-    return Grid(header, rows, " ".join(grid.caption for _, grid in grids), " ".join(notes))
+    notes = dict.fromkeys(itertools.chain(*(grid.notes for _, grid in grids)))
+    return Grid(header, rows, _captions_together(grids), [*notes])
+
+
+def _captions_together(grids: list[tuple[str, Grid]]) -> list[str]:
+    """Return the captions of tables, with what holds for all tables said once."""
+    every = [grid.captions for _, grid in grids]
+    if all(parts == every[0] for parts in every):
+        return every[0]
+    same = [part for part in every[0][1:] if all(part in parts for parts in every)]
+    said = []
+    for name, grid in grids:
+        own = "".join(part for part in grid.captions if part not in same)
+        said.append(f"{name}: {own}.")
+    if len(same) > 1:
+        said.append(f"All columns: {''.join(same).lstrip(',; ')}")
+    return [" ".join(said)]
 
 
 # ---- From a table to a grid of cells
@@ -302,6 +326,8 @@ def _cell_unit(
     """Return the unit of a column, which is percent for proportions and differences."""
     if percent is None:
         percent = name in vocabulary.SHARES
+        if name == "ci_low":  # of a chosen threshold
+            percent = attrs.get("aim") in vocabulary.SHARES
         if name in ("value", "difference", "gain", "score_a", "score_b"):
             percent = vocabulary.called(attrs)[1]
     low = _interval_columns(part, name)[0]
@@ -347,7 +373,7 @@ def _marks(part: pd.DataFrame, p: str, *, stars: bool) -> list[str]:
     if stars and p:
         return ["*" * sum(x <= level for level in _STARS) for x in part[p]]
     if "letters" in part:
-        return [x if isinstance(x, str) else "" for x in part["letters"]]
+        return part["letters"].fillna("").tolist()
     return [""] * len(part)
 
 
@@ -366,7 +392,8 @@ def _plain_grid(frame: pd.DataFrame, attrs: Attrs, unit_in: UnitIn) -> Grid:
         if name in taken:
             continue
         unit = None
-        if not pd.api.types.is_float_dtype(column):
+        exact = name == "threshold" and not any(limits["threshold"])  # it decides what is accepted
+        if exact or not pd.api.types.is_float_dtype(column):
             columns.append([Cell(_key(None, x)) for x in column])
         elif str(name).startswith("p_") or name in ("p", "alpha"):
             columns.append([Cell(numbers.p_cell(x)) for x in column])
@@ -376,27 +403,16 @@ def _plain_grid(frame: pd.DataFrame, attrs: Attrs, unit_in: UnitIn) -> Grid:
             columns.append(_cells(shown, str(name), unit))
         header.append(_heading(name, attrs, unit))
     rows = [list(row) for row in zip(*columns, strict=True)]
-    return Grid(header, rows, _caption(frame, None, attrs, None, lettered=False, limits=False), "")
+    return Grid(
+        header, rows, _caption(frame, None, attrs, None, lettered=False, limits=len(taken) // 2), []
+    )
 
 
 # ---- Headings, caption, note
 
-_HEADINGS = {
-    "ci": "",
-    "measure_a": "A",
-    "measure_b": "B",
-    "system_a": "A",
-    "system_b": "B",
-    "tp": "true positives",
-    "p_value": "p",
-    "p_adjusted": "adjusted p",
-    "tpr": "TPR",
-    "fpr": "FPR",
-}
-
 
 def _heading(name: Hashable, attrs: Attrs, unit: Unit | None = None) -> str:
-    text = _HEADINGS.get(str(name), str(name).replace("_", " "))
+    text = vocabulary.HEADINGS.get(str(name), str(name).replace("_", " "))
     if name == "measure":
         text = vocabulary.noun_of(attrs)
     if name in ("value", "area"):
@@ -415,12 +431,27 @@ def _key(name: Hashable | None, value: Any) -> str:
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
         text = f"{value:,}"
     elif isinstance(value, float | np.floating):
-        text = f"{value:.4g}"
+        text = f"{value:.4g}".replace("-", "−")
     else:
         return str(value)
     if name is None:
         return text
     return f"{name} = {text}"
+
+
+#: what a caption says after the quantity, if it is known
+_PARTS = {
+    "n_items": " on {n_items:,} items",
+    "n_queries": " on {n_queries:,} queries",
+    "n_items_low": " (at least {n_items_low:,} for each {noun})",
+    "limits": ", with {limits}",
+    "over": "; {over}",
+    "combined": "; groups of {combined} combined",
+    "clusters": "; clustered by {clusters}",
+    "seeds": "; several training seeds ({seeds})",
+    "tests": "; tests {tests}",
+    "drawn": "; {drawn}",
+}
 
 
 def _caption(
@@ -430,13 +461,22 @@ def _caption(
     unit: Unit | None,
     *,
     lettered: bool,
-    limits: bool,
-) -> str:
-    """Return a caption with the quantity, sizes, intervals and test."""
-    noun = vocabulary.TITLES.get(attrs["method"], estimate or attrs["method"]).replace("_", " ")
+    limits: int,
+) -> list[str]:
+    """Return the parts of a caption: the quantity and sizes, the items, intervals and tests.
+
+    ``limits`` is the number of columns with intervals, of which the record names one kind.
+    """
+    aim = vocabulary.called({"quantity": attrs.get("aim")})[0]
+    title = vocabulary.TITLES.get(attrs["method"], estimate or attrs["method"])
+    noun = title.replace("_", " ").format_map({**attrs, "aim": aim})
     gaps = estimate in ("difference", "gain")
     if estimate in ("value", "difference", "gain", estimate_of(attrs)):
-        noun = "mean metrics" if "metric" in frame else vocabulary.called(attrs)[0]
+        noun = vocabulary.called(attrs)[0]
+        if attrs["method"] == "per_query":
+            noun = "metrics of each query"
+        elif "metric" in frame:
+            noun = f"mean {numbers.join(frame['metric'].unique(), noun='metrics')}"
         if gaps and "baseline" in attrs:
             noun = f"difference from {attrs['baseline']} in {noun}"
         elif gaps:
@@ -446,34 +486,28 @@ def _caption(
     text = noun[0].upper() + noun[1:]
     if unit is not None and unit.percent:
         text += {True: " (points)", False: " (%)"}[gaps]
-    if "n" in frame:
-        text += f" at n = {numbers.sizes_text(frame['n'].tolist())}"
-    for name, items in (("n_items", "items"), ("n_queries", "queries")):
-        if name in attrs:
-            text += f" on {attrs[name]:,} {items}"
-    if "n_items_low" in attrs:
-        text += f" (at least {attrs['n_items_low']:,} for each {vocabulary.noun_of(attrs)})"
+    text += numbers.at_sizes(frame)
+    told = {
+        **attrs,
+        "noun": vocabulary.noun_of(attrs),
+        "clusters": vocabulary.listed_of(attrs, "groups"),
+        "combined": vocabulary.listed_of(attrs, "by") * bool(attrs.get("combine")),
+        "over": vocabulary.over_of(attrs),
+        "drawn": vocabulary.drawn_of(attrs),
+    }
     if limits:
         against = "difference" in frame and not lettered
-        kind = vocabulary.intervals_of(attrs, gaps=gaps or against)
-        side = "one-sided " * (attrs.get("alternative", "two-sided") != "two-sided")
-        text += f", with {side}{vocabulary.level_of(attrs)} {kind} intervals".replace("  ", " ")
-        text += " of the differences" * (against and not gaps)
-    if "average" in attrs and "strata" not in attrs:
-        over = vocabulary.listed_of(attrs, "by") or "query"
-        text += f"; {attrs['average']} average over {over}"
-    elif "strata" in attrs:
-        text += f"; {attrs['average']} average over strata ({attrs['strata']})"
-    if "groups" in attrs:
-        text += f"; clustered by {vocabulary.listed_of(attrs, 'groups')}"
+        kind = vocabulary.intervals_of(attrs) * (limits == 1)
+        words = [vocabulary.level_of(attrs), *kind.split(), "intervals"]
+        told["limits"] = " ".join(words) + " of the differences" * (against and not gaps)
     tested = lettered or bool(vocabulary.known(frame, ("p_value", "p_adjusted")))
     if tested and len(frame) > 1 and attrs.get("family") != "1 pair":
-        text += f"; tests {vocabulary.adjustment(attrs) or 'unadjusted'}"
-    return f"{text}."
+        told["tests"] = vocabulary.adjustment(attrs) or "unadjusted"
+    return [text, *(said.format_map(told) for x, said in _PARTS.items() if told.get(x)), "."]
 
 
-def _note(attrs: Attrs, cells: list[Cell], *, lettered: bool) -> str:
-    """Return the note that explains bold type, letters and stars."""
+def _note(attrs: Attrs, cells: list[Cell], *, lettered: bool) -> list[str]:
+    """Return the sentences that explain bold type, letters and stars."""
     said = []
     if any(cell.bold for cell in cells):
         said.append(f"Bold marks the {vocabulary.extreme_of(attrs)} value.")
@@ -488,12 +522,9 @@ def _note(attrs: Attrs, cells: list[Cell], *, lettered: bool) -> str:
         )
         if "baseline" in attrs:
             text += f" for the difference from {attrs['baseline']}"
-        how = [vocabulary.TESTS.get(str(attrs.get("test")), "")]
-        if vocabulary.least_p(attrs):
-            how.append(f"up to {attrs['n_resamples']:,} draws")
-        text += f" ({', '.join(filter(None, how))})" * any(how)
-        said.append(f"{text}.")
-    return " ".join(said)
+        how = vocabulary.TESTS.get(str(attrs.get("test")), "")
+        said.append(f"{text}{f' ({how})' * bool(how)}.")
+    return said
 
 
 # ---- Writers
@@ -504,26 +535,28 @@ def _strings(grid: Grid) -> pd.DataFrame:
     result = pd.DataFrame(rows, columns=grid.header)
     if len({*grid.header}) == len(grid.header):
         result = result.set_index(grid.header[0])
-    result.attrs.update({k: getattr(grid, k) for k in ("caption", "note") if getattr(grid, k)})
+    result.attrs.update(grid.said)
     return result
 
 
-_LATEX = {
-    **{sign: rf"\{sign}" for sign in "&%$#_{}"},
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "−": "$-$",
-    "∞": r"$\infty$",
-    "≤": r"$\leq$",
-    "<": "$<$",
-    ">": "$>$",
-    "–": "--",
-}
+_LATEX = str.maketrans(
+    {
+        **{sign: rf"\{sign}" for sign in "&%$#_{}"},
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "−": "$-$",
+        "∞": r"$\infty$",
+        "≤": r"$\leq$",
+        "<": "$<$",
+        ">": "$>$",
+        "–": "--",
+    }
+)
 
 
 def _as_latex(text: str) -> str:
-    return "".join(_LATEX.get(letter, letter) for letter in text)
+    return text.translate(_LATEX)
 
 
 def _marked(cell: Cell, escape: Callable[[str], str], bold: str, raised: str) -> str:
@@ -542,8 +575,8 @@ def _latex(grid: Grid) -> str:
     header = " & ".join(map(_as_latex, grid.header)) + r" \\"
     lines = [rf"\begin{{tabular}}{{l{'r' * (len(grid.header) - 1)}}}", r"\toprule", header]
     lines += [r"\midrule", *rows, r"\bottomrule", r"\end{tabular}"]
-    if grid.caption:
-        said = rf"\caption{{{_as_latex(f'{grid.caption} {grid.note}'.strip())}}}"
+    if "caption" in grid.said:
+        said = rf"\caption{{{_as_latex(' '.join(grid.said.values()))}}}"
         lines = [r"\begin{table}", r"\centering", said, *lines, r"\end{table}"]
     return "\n".join(lines)
 
@@ -557,8 +590,8 @@ def _markdown(grid: Grid) -> str:
     rows = [list(map(_as_markdown, grid.header)), ["---", *["---:"] * (len(grid.header) - 1)]]
     rows += [[_marked(cell, *marks) for cell in row] for row in grid.rows]
     lines = [f"| {' | '.join(row)} |" for row in rows]
-    if grid.caption:
-        lines = [_as_markdown(f"{grid.caption} {grid.note}".strip()), "", *lines]
+    if "caption" in grid.said:
+        lines = [_as_markdown(" ".join(grid.said.values())), "", *lines]
     return "\n".join(lines)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -367,8 +367,7 @@ _NAMING = _SEVERAL.union("key dim strata seeds system measure".split())
 
 def check_names(role: str, given: Any) -> None:
     """Raise an error if a role that names columns is given as values, or names no column."""
-    several = isinstance(given, Collection) and not isinstance(given, str)
-    if role in ("gold", "measures") and several and not len(given):
+    if role in ("gold", "measures") and isinstance(given, list | tuple | dict) and not given:
         raise ValueError(f"{role}={given!r} contains no names. Pass one or more, or omit {role}.")
     if given is None or role not in _NAMING:
         return

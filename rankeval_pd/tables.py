@@ -153,7 +153,8 @@ _RECORD = (
 ).split()
 #: roles that are noted as the call gave them
 _ROLES = (
-    "gold agreement by key groups strata seeds missing ties unjudged undefined metric baseline"
+    "gold min_grade agreement by key groups strata seeds missing ties unjudged undefined metric"
+    " baseline"
 ).split()
 #: the unit of each quantity; for systems, the metric is the quantity
 _UNITS = {
@@ -184,6 +185,8 @@ def record(
     known["method"] = method
     if "ci" in known:
         known["interval"] = known.pop("ci")
+    if isinstance(known.get("gold"), list) and known.get("quantity") != "agreement":
+        known.setdefault("agreement", "majority")
     if known.get("of"):
         known["quantity"] = known["of"]
     if "quantity" in known:

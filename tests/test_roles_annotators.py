@@ -156,16 +156,18 @@ def test_words_say_whether_the_verdict_holds_for_each_annotator():
     text = rankeval_pd.in_words(table)
     assert differ
     for name in THREE:
-        assert (name in text.partition("The conclusion differs for ")[2]) == (name in differ)
-    assert "The conclusion differs for " in text
+        assert (name in text.partition("The conclusion differs with the labels of only ")[2]) == (
+            name in differ
+        )
+    assert "The conclusion differs with the labels of only " in text
     sure = DATA.assign(f=DATA[THREE].sum(axis=1) + 0.1 * DATA["f"])
     for table in (
         sure.rankeval(gold=THREE, **TWO).compare("f", "g", [50, 80]),
         sure.rankeval(gold=THREE, **TWO).summary(80),
         as_dataset(sure).rankeval(gold=THREE, **TWO).compare("f", "g", 50),
     ):
-        told = "The conclusion is the same for each of the 3 annotators."
+        told = "The conclusion is the same with the labels of each of the 3 annotators."
         assert rankeval_pd.in_words(table).endswith(told)
     assert "verdict" not in rankeval_pd.in_words(verdict(gold=THREE, agreement="each"))
     text = rankeval_pd.in_words(DATA.rankeval(gold=THREE, **TWO).summary([50, 100]))
-    assert text.endswith("The conclusion differs for a1 and a3.")
+    assert text.endswith("The conclusion differs with the labels of only a1 or a3.")

@@ -171,7 +171,7 @@ def test_comparisons_in_words(candidates):
     for text, row in zip(in_words(table).split("\n\n"), table.itertuples(), strict=True):
         a, b = (row.measure_a, row.measure_b)[:: -1 if row.difference < 0 else 1]
         assert "the precision is " in text.lower()
-        assert f" points higher for {a} than for {b} (95% interval " in text
+        assert f" points higher for {a} than for {b} (simultaneous 95% interval " in text
         assert ("is significant at the 5% level" in text) == (row.p_adjusted <= 0.05)
         assert f"{p_text(row.p_adjusted)}" in text
     assert "adjusted for all 6 pairs by Holm's method" in in_words(table)
@@ -266,7 +266,7 @@ def test_bounds_of_p_values_and_thresholds_that_are_not_reached():
     frame = pd.DataFrame({"measure": ["Q0"], "threshold": [np.nan], "n_accepted": 0, "tp": 0,
                           "precision": np.nan, "recall": np.nan, "ci_low": np.nan})  # fmt: skip
     told = in_words(noted(frame, "choose_threshold"))
-    assert told == "No threshold for Q0 reaches the requested value."
+    assert told == "No threshold for Q0 guarantees the requested value."
 
 
 @pytest.mark.parametrize(

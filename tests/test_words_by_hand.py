@@ -101,13 +101,14 @@ def test_up_to_eight_rows_have_a_sentence_each():
     told = in_words(_rows(8)).split("\n\n")
     assert len(told) == 9
     assert told[0] == (
-        "At n = 1, a has 1 true positive, 2.00 times the 0.50 expected by chance (p = 0.005)."
+        "At n = 1, a has 1 true positive, 2.00 times the 0.50 expected by chance"
+        " (one-sided p = 0.005)."
     )
     assert told[-1] == "The p-values are unadjusted."
     long = noted(pd.DataFrame({"measure": "a", "n": range(1, 10), "precision": [0.5] * 8 + [0.9]}),
                  "precision_band")  # fmt: skip
     assert in_words(long) == ("The precision of a ranges from 50.0% to 90.0% (9 rows).")
-    assert in_words(_rows(8).iloc[:1]).endswith("(p = 0.005).")
+    assert in_words(_rows(8).iloc[:1]).endswith("(one-sided p = 0.005).")
     bins = pd.DataFrame({"p_low": [0.0, 0.01], "p_high": [0.01, 1.0], "n_pairs": [0, 4],
                          "agreement": [np.nan, 0.75], "expected_agreement": 0.8})  # fmt: skip
     assert in_words(noted(bins, "calibration")).startswith(

@@ -15,10 +15,20 @@ import pandas as pd
 import pytest
 import xarray as xr
 
-from rankeval_pd import in_words, paper_table
+from rankeval_pd import compare_accuracies, in_words, needed_candidates, paper_table
 from rankeval_pd.options import can
 from rankeval_pd.words.vocabulary import TESTS
-from tests.walks import MEASURES, METHODS, QUESTIONS, RANKING, answered, parameters
+from tests.walks import (
+    MEASURES,
+    METHODS,
+    QUESTIONS,
+    RANKING,
+    answered,
+    data_of,
+    forms,
+    parameters,
+    queries,
+)  # fmt: skip
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 
@@ -146,6 +156,34 @@ def test_what_pandas_keeps_is_enough_and_what_it_drops_is_refused(name, tmp_path
                 write(lost)
 
 
+def told(table: Any) -> list[Any]:
+    """Return the sentences, the methods section, the caption and the rows of a table."""
+    cells = paper_table(table)
+    methods = in_words(table, methods=True).rstrip(".").split(". ")
+    rows = sorted(map(list, cells.reset_index().to_numpy().tolist()))
+    return [in_words(table), methods, cells.attrs.get("caption"), rows]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_form_is_told_as_the_frame_that_it_equals(name):
+    """A lazy Dataset knows less: it says nothing of what depends on its values, and nothing else.
+
+    Its record named the test of systems whose scores are all 0.
+    """
+    for number, (data, options) in enumerate(forms(name)):
+        frame, asked = data_of(name), {**options}
+        if isinstance(data, xr.Dataset):
+            frame, asked = queries(name, short=False), {**options, "by": "query", "details": True}
+        found, wanted = answered(name, data, **options), answered(name, frame, **asked)
+        if not isinstance(found, pd.DataFrame | xr.Dataset) or isinstance(wanted, Exception):
+            continue
+        texts, truth = told(found), told(wanted)
+        if number == 1:
+            assert {*texts[1]} <= {*truth[1]}
+            texts[1:3] = truth[1:3]
+        assert texts == truth
+
+
 def test_tables_are_told_together_and_side_by_side():
     first, second = answered("area"), answered("nbest_precision", n=10)
     assert in_words([first, second]) == f"{in_words(first)}\n\n{in_words(second)}"
@@ -213,3 +251,70 @@ def test_groups_can_be_rows():
     assert np.isin(cells.to_numpy(), paper_table(table).to_numpy()).all()
     with pytest.raises(ValueError, match="rows='groups' needs a table with groups"):
         paper_table(answered("area"), rows="groups")
+
+
+VOTES = RANKING.rankeval(gold=["gold", "other"], measures=MEASURES)
+#: a call, what its methods section says of it, and what it must not say
+DONE = [
+    (lambda: VOTES.nbest_precision(5), "majority vote of the annotators; omitted (21)", ""),
+    (lambda: answered("per_query"), "A metric counts as 0 for a query in which", ""),
+    (lambda: answered("per_query", min_grade=2), "Grades of at least 2 count as relevant", ""),
+    (lambda: needed_candidates(0.4, 0.3, 0.5),
+     "Fisher's exact test; level of 5%; requested power is 0.8; precisions of 0.4 and 0.3", ""),
+    (lambda: answered("plan_annotation", budget=5), "level of 60%; limited to 5", "requested"),
+    (lambda: answered("plan_annotation", precisions=(0.5, 0.2)), "precisions of 0.5 and 0.2", ""),
+    (lambda: compare_accuracies(0.9, 0.8, 50, alternative="greater"),
+     "unconditional exact test; one-sided (greater); One-sided Tango; level of 5%", ""),
+    (lambda: answered("crossovers", bound="discrete"), "discrete bound; p = 0.6", "smallest"),
+    (lambda: answered("random_bound", simultaneous=True), "jointly; hypergeometric", "single n"),
+    (lambda: answered("random_test", groups="query"), "t test over the groups; one-sided", "hyper"),
+    (lambda: answered("random_test", population="infinite"), "binomial tests", "level of"),
+    (lambda: answered("area", groups="query"), "The number of clusters is 3", ""),
+    (lambda: answered("area", average="macro", by="query"), "Korn-Graubard", "Newcombe"),
+    (lambda: answered("gain", n=5, interval="pointwise"), "Pointwise Clopper–Pearson", ""),
+    (lambda: answered("nbest_precision", phi=2.5), "(overdispersion 2.5)", ""),
+    (lambda: answered("repetition", details=False), "chi-squared; one-sided (greater)", "Clopper"),
+    (lambda: answered("choose_threshold"), "One-sided Clopper; guaranteed recall of 0.5", ""),
+    (lambda: answered("calibration"), "p-values are from; one-sided (greater)", "Differences"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("ask_it", "said", "unsaid"), DONE)
+def test_a_methods_section_leaves_out_nothing_that_was_done(ask_it, said, unsaid):
+    text = in_words(ask_it(), methods=True)
+    for part in said.split("; "):
+        assert part in text
+    assert not unsaid or unsaid not in text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_caption_is_a_sentence_about_the_table(name):
+    table = answered(name)
+    caption = paper_table(table).attrs["caption"]
+    assert caption.endswith(".")
+    assert caption.lower() not in (f"{name.replace('_', ' ')}.", "mean metrics.")
+    drawn = f"{table.attrs.get('n_resamples', 0):,} resamples (random seed"
+    assert (drawn in caption) == ("n_resamples" in table.attrs)
+
+
+def test_captions_side_by_side_say_once_what_holds_for_all():
+    tables = {name: answered("compare_area", kind=name, adjust="holm") for name in ("roc", "ap")}
+    caption = paper_table(tables).attrs["caption"]
+    assert caption.startswith("roc: Difference in area under the ROC curve. ap: Difference in")
+    assert caption.count("by Holm's method") == caption.count("intervals") == 1
+    same = paper_table({"x": tables["ap"], "y": tables["ap"]}).attrs["caption"]
+    assert same == paper_table(tables["ap"]).attrs["caption"]
+    with pytest.raises(ValueError, match="tables have the same quantity"):
+        paper_table([tables["ap"], tables["ap"]])
+
+
+def test_words_of_results_that_were_false():
+    """A curve was an area, a bound above its level beat chance, and 4 of 3 were significant."""
+    assert "area" not in in_words(answered("roc", interval="pointwise"))
+    assert "better than chance" not in in_words(answered("crossovers", bound="discrete"))
+    assert "better than chance" in in_words(answered("crossovers"))
+    bound = in_words(answered("random_bound", n=2, p=0.001))
+    assert bound == "At n = 2, no number of true positives is significant at p = 0.001."
+    table = answered("choose_threshold")
+    cells = paper_table(table)["threshold"].str.replace("−", "-").astype(float)
+    assert cells.to_numpy() == pytest.approx(table["threshold"].to_numpy(), rel=1e-3)

@@ -18,7 +18,7 @@ from rankeval_pd.options import Capabilities, can, with_roles, with_roles_but
 from rankeval_pd.roles import Bound, ListSizes, PopulationKind, RankingRoles, Roles
 from rankeval_pd.stats import AnyArray, Finite, FloatArray, IntArray, Population, Size
 from rankeval_pd.stats.random_model import MOST_SEARCHED, envelope, unique_rows
-from rankeval_pd.tables import Columns
+from rankeval_pd.tables import Columns, only_or_all
 
 # ---- Bounds for each n (Macskassy 2005)
 
@@ -131,7 +131,12 @@ def random_bound(
         random_tests.pool_columns(columns, pool),
         random_tests.able_with(can(random_bound), pool),
         n=sizes,
-        attrs={"simultaneous": simultaneous, "population": population, "pool": pool},
+        attrs={
+            "p": only_or_all(levels.tolist()),
+            "simultaneous": simultaneous,
+            "population": population,
+            "pool": pool,
+        },
     )
 
 
@@ -385,7 +390,12 @@ def crossovers(
         CROSSOVER_COLUMNS,
         random_tests.able_with(can(crossovers), pool),
         finish=_runs_above_bound,
-        attrs={"bound": bound, "pool": pool},
+        attrs={
+            "p": only_or_all(levels.tolist()),
+            "bound": bound,
+            "population": "finite",
+            "pool": pool,
+        },
     )
 
 

@@ -190,6 +190,11 @@ def random_bound_for(
         shares = {"share": sizes.values}  # noqa: PD011
         sizes = sizes.of(n_candidates or 0)
     elif sizes is None:
+        if (n_candidates or 0) > _MOST_SIZES:
+            raise ValueError(
+                f"n is missing: every n up to {n_candidates:,} gives too many rows."
+                " Pass the list sizes that you need, such as n=[100, 1000], or shares, n=[0.01]."
+            )
         sizes = np.arange(1, (n_candidates or 0) + 1)
     if isinstance(model, Finite):
         doors.check_not_above(sizes, n_candidates or 0)
@@ -212,6 +217,9 @@ def bound_columns(p: float, n: IntArray, model: Population) -> Columns:
         "critical": found.critical.astype(np.int64),
         "attainable": found.critical <= model.support(size)[1],
     }
+
+
+_MOST_SIZES = 2_000_000  # every n of a published number of candidates, in some seconds
 
 
 @errors.checked_call
@@ -446,7 +454,6 @@ _ALONE = (
     details="p_mid p_strict log10_p n_pool n_left_out",
     layout="measure n",
     quantity="true-positives",
-    test="hypergeometric",
 )
 @with_roles
 def random_test(
@@ -538,7 +545,7 @@ def random_test(
     columns = tuple(x for x in TEST_COLUMNS if adjust or x != "p_adjusted")
     how: Options = {"ties": chosen.ties, "pool": pool}
     question: Any = partial(_tests_of_lists, population=population, adjust=adjust, **how)
-    together = None
+    together, test = None, {"finite": "hypergeometric", "infinite": "binomial"}[population]
     if combine:
         columns += _COMBINED
         question = partial(doors.measure_rows, kernel=_list_counts, **how)
@@ -546,6 +553,7 @@ def random_test(
         warned = pool == "retrieved" and sizes is not None
         together = partial(_combined_test, population=population, ending=ending, warned=warned)
     elif clustered:
+        test = "groups"
         columns += _COMBINED[:1]
     result = doors.tabulate(
         data,
@@ -555,7 +563,13 @@ def random_test(
         able_with(can(random_test, heads=not (combine or clustered)), pool),
         n=sizes,
         combine=together,
-        attrs={"population": population, "adjust": adjust, "combine": combine, **how},
+        attrs={
+            "test": test,
+            "alternative": "greater",
+            "adjust": adjust,
+            "combine": combine,
+            **how,
+        },
     )
     if pool == "retrieved" and not (combine or sizes is None):
         warn_of_whole_lists(result["n_pool"].to_numpy(), result["n"].to_numpy())

@@ -146,7 +146,7 @@ def area(
             )
         kernel = partial(_to_average, kind=kind)
         columns, combine = AVERAGED, partial(decisions.average_areas, average=average, level=level)
-        attrs["average"] = average
+        attrs |= {"average": average, "ci": "korn-graubard"}
     return doors.tabulate(
         data,
         roles,

@@ -264,9 +264,10 @@ def _curve(
     if interval is not None:
         curve = Curve(space, ties, interval, level, chosen.draws)
         columns += ["ci_low", "ci_high"]
-        noted |= {"level": level, "interval": interval}
+        law = {"precision_recall": "order-count"}.get(space, "clopper-pearson")
+        noted |= {"level": level, "interval": law, "intervals": interval}
     if interval == "simultaneous":
-        noted["range"] = RANGE
+        noted |= {"range": RANGE, **chosen.noted_seed}
     table = tabulate(
         data,
         roles,

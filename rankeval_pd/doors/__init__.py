@@ -47,6 +47,7 @@ from rankeval_pd.doors.columns import (
     gold_values,
     group_numbers,
     is_dask_frame,
+    is_share,
     leave_table,
     rows_at,
     true_values,

@@ -20,6 +20,7 @@ from rankeval_pd.doors.columns import (
     Shares,
     Sizes,
     as_compared,
+    check_guessed,
     check_not_above,
     cluster_codes,
     column_order,
@@ -37,7 +38,6 @@ from rankeval_pd.doors.columns import (
     score_values,
     warn_of_counts,
     warn_of_dropped,
-    warn_of_identifiers,
     warn_of_repeated,
     with_levels,
 )
@@ -460,7 +460,8 @@ def read_frame(data: pd.DataFrame, asked: Roles, *, scored: bool = True) -> Grou
                 numbers["by"] = number
             if cluster is not None and len(roles.factors) == 1:
                 numbers["groups"] = cluster
-            warn_of_identifiers(columns_read, taken_as="measures", groups=numbers)
+            named += as_names(roles.exclude, columns)
+            check_guessed(frame, columns_read, named, taken_as="measures", groups=numbers)
         if len(measures) > 1 and whole is None:
             first = same_order(scores)
             if (first != np.arange(first.size)).any():
@@ -1025,11 +1026,17 @@ def tabulate(
     if not heads:
         refuse_head(frame)
     in_parts = partial(parts_of, able=able, n=n, heads=heads, together=combine is not None)
+    noted: Options = {}
     if isinstance(frame, GroupFrame):  # on the workers of a Dask DataFrame
         found, answers = frame.answers(in_parts, question, chosen, scored=able.scores)
     else:
-        found = in_parts(read_frame(frame, chosen, scored=able.scores))
+        groups = read_frame(frame, chosen, scored=able.scores)
+        found = in_parts(groups)
         answers = answers_of(found, question)
+        if "cluster" in groups.columns and len(chosen.factors) == 1 and groups.whole is None:
+            noted["n_groups"] = int(np.unique(groups.columns["cluster"]).size)
+        if groups.places is not None and chosen.agreement != "each":
+            noted["n_tied_votes"] = len(frame) - groups.number.size or None
     keys = found.keys
     n_rankings = len(keys)
     facts: Options = {}
@@ -1057,6 +1064,8 @@ def tabulate(
                 f"n={int(lacking.flat[0])} exceeds the number of available candidates (excluding"
                 " padding and, if missing='drop', missing scores). Pass smaller n."
             )
+        if combine is None:
+            _warn_of_short_groups(found.totals, n)
     if combine is not None:
         table = combine(table, len(keys))
         table[GROUP] = np.zeros(len(table[columns[0]]), dtype=np.int64)
@@ -1071,11 +1080,23 @@ def tabulate(
         names.append("share")
     if combine is None and len(answers) > 1:
         table = rows_at(table, np.argsort(table[GROUP], kind="stable"))
-    noted = {"n_candidates": int(found.totals.sum()), **(attrs or {}), **facts}
+    if "n" in names and able.scores:
+        noted["ties"] = chosen.ties
+    noted |= {"n_candidates": int(found.totals.sum()), **(attrs or {}), **facts}
     if chosen.by is not None:
         noted["n_rankings"] = n_rankings
     result: Any = leave_table(table, keys, names, found.measures, noted)
     return cast("Data", result)
+
+
+def _warn_of_short_groups(totals: IntArray, n: IntArray) -> None:
+    """Warn if groups have fewer candidates than a list, and therefore no row or no value."""
+    short = int((totals < n.max(initial=0)).sum())
+    if short:
+        warn(
+            f"{short:,} of {totals.size:,} groups have fewer than n={n.max()} candidates and are"
+            " left out for such lists. Pass smaller n, or shares of the candidates such as n=0.1."
+        )
 
 
 class Parts(NamedTuple):

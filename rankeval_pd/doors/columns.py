@@ -72,6 +72,8 @@ def as_floats(values: pd.Series, name: Hashable, then: str, role: str = "") -> F
 
 def dense(dtype: Any) -> np.dtype[Any]:
     """Return the NumPy dtype of the numbers in a column."""
+    if isinstance(dtype, pd.CategoricalDtype):
+        dtype = dtype.categories.dtype
     if isinstance(dtype, pd.SparseDtype):
         dtype = dtype.subtype
     plain: np.dtype[Any] = np.dtype(getattr(dtype, "numpy_dtype", dtype))
@@ -672,20 +674,91 @@ def as_compared(scores: FloatArray, key: object) -> FloatArray:
 _LEAST = 10  # with fewer rows, numbers can be distinct, or depend on the group, by chance
 
 
-def warn_of_identifiers(
-    columns: Mapping[Hashable, pd.Series],
+_LOOKED_AT = 1_000  # first rows, in which text that names groups is repeated
+_ROWS = "query document doc item candidate user annotator fold seed".split()
+#: names of columns that number rows
+_NUMBERING = {f"{name}{end}" for name in ["", "q", *_ROWS] for end in ("id", "_id")} | {*_ROWS}
+
+
+def check_guessed(
+    frame: pd.DataFrame,
+    scores: Mapping[Hashable, pd.Series],
+    named: Sequence[Hashable],
     *,
     taken_as: str,
     groups: Mapping[str, IntArray] | None = None,
 ) -> None:
-    """Warn about whole numbers that look like identifiers, and that the user did not name.
+    """Raise an error, or warn, if numbers that the user did not name are hardly scores.
 
-    ``taken_as`` is "systems" or "measures", and ``groups`` contains the group number of each row,
-    by role (by, groups).
+    ``taken_as`` is "systems" or "measures", ``named`` are the columns with a role, and ``groups``
+    contains the group number of each row, by role (by, groups).
     """
+    _ask_for_roles(frame, scores, named, items=taken_as == "systems")
+    _warn_of_identifiers(scores, taken_as, groups or {})
+
+
+def _ask_for_roles(
+    frame: pd.DataFrame,
+    scores: Mapping[Hashable, pd.Series],
+    named: Sequence[Hashable],
+    *,
+    items: bool,
+) -> None:
+    """Raise an error if columns without a role show that not all numbers are scores.
+
+    Such columns are numbers named like identifiers, ``items`` scored by whole numbers beside
+    systems with scores from 0 to 1, and text that repeats for each item, as in a long frame.
+    """
+    whole = {x: v for x, v in scores.items() if pd.api.types.is_integer_dtype(v.dtype)}
+    texts = {}
+    for name, values in frame.items():
+        number = is_score(values.dtype) or pd.api.types.is_bool_dtype(values.dtype)
+        if not (number or name in named or values.iloc[:_LOOKED_AT].is_unique):
+            texts[name] = values
+    for text, values in texts.items():
+        others = {x: v for x, v in {**texts, **whole}.items() if x != text}
+        item = next((x for x, v in others.items() if _are_crossed(values, v)), None)
+        if item is not None:
+            role = "system" if items else "measure"
+            raise ValueError(
+                f"data has a row for each combination of {text!r} and {item!r}. For a long frame,"
+                f" pass {role}={text!r}, score=... and item={item!r}; for groups of rows, pass"
+                f" by={text!r}. For neither, list the columns of scores: measures=[...]."
+            )
+    odd = [x for x in whole if str(x).lower() in _NUMBERING]
+    if items:
+        beyond = [x for x, v in whole.items() if not is_share(v)]
+        if beyond and all(is_share(v) for x, v in scores.items() if x not in beyond):
+            odd = list(dict.fromkeys([*odd, *beyond]))
+    if odd and len(odd) < len(scores):
+        raise ValueError(
+            f"measures: {listed(odd, most=6)} can hardly be scores like the other columns. Pass"
+            f" their role, such as by=... or groups=..., or exclude={only_or_all(odd)!r}; if they"
+            " are scores, list all columns of scores: measures=[...]."
+        )
+
+
+def is_share(values: pd.Series) -> bool:
+    """Return whether all numbers are from 0 to 1."""
+    return not (values.min() < 0 or values.max() > 1)
+
+
+def _are_crossed(values: pd.Series, items: pd.Series) -> bool:
+    """Return whether every label is combined with every item, once each."""
+    label, labels = pd.factorize(values)
+    item, all_items = pd.factorize(items)
+    if min(len(labels), len(all_items)) < 2 or len(labels) * len(all_items) != len(values):
+        return False
+    return pd.unique(label * len(all_items) + item).size == len(values)
+
+
+def _warn_of_identifiers(
+    columns: Mapping[Hashable, pd.Series], taken_as: str, groups: Mapping[str, IntArray]
+) -> None:
+    """Warn about whole numbers that look like identifiers."""
     reasons = {}
     for name, values in columns.items():
-        reason = identifier_reason(values, groups or {})
+        reason = identifier_reason(values, groups)
         if reason is not None:
             reasons[name] = f"{name!r} ({reason})"
     if reasons:

@@ -845,7 +845,8 @@ def _item_blocks(ddf: Any, table: ItemTable, roles: Roles) -> Blocks:
         ranks = later(_item_ranks, indexes).persist()
     if roles.measures is None and meta.columns.nlevels == 1:
         rows = later(pd.DataFrame.head, frames[0], n=1_000).compute()
-        columns.warn_of_identifiers({name: rows[name] for name in systems}, taken_as="systems")
+        scores = {name: rows[name] for name in systems}
+        columns.check_guessed(rows, scores, [], taken_as="systems")
     named = {
         "dim": "item",
         "measures": systems,

@@ -33,6 +33,7 @@ from pandas.api.extensions import ExtensionDtype
 from rankeval_pd.doors.columns import (
     WIDTH,
     check_n,
+    refuse_absent,
     true_values,
 )
 from rankeval_pd.errors import (
@@ -234,10 +235,6 @@ def _read(data: xr.Dataset, question: Question) -> Reading:
         empty = [""] * len(question.header)
         keys = [*keys, *((name, *empty) for name in by)]
         frame.columns = pd.MultiIndex.from_tuples(keys, names=[*question.header, "statistic"])
-        if exclude := question.named("exclude"):  # the variables have been left out
-            options["exclude"] = [
-                x for x in exclude if x in columns.names or x not in data.data_vars
-            ]
         metrics = {data[name].attrs.get("metric") for name in columns.sources}
         if len(metrics) == 1 and None not in metrics:  # the metric of queries
             frame.attrs["metric"] = metrics.pop()
@@ -245,6 +242,9 @@ def _read(data: xr.Dataset, question: Question) -> Reading:
         frame.columns = pd.Index([*keys, *by], tupleize_cols=False)
         if len(columns.golds) > 1 and not isinstance(options.get("gold"), list):
             options["gold"] = columns.golds
+    if exclude := question.named("exclude"):  # some variables have been left out
+        known = [*columns.names, *keys]
+        options["exclude"] = [x for x in exclude if x in known or x not in data.data_vars]
     kept = np.ones(len(frame), dtype=bool)
     if not all(whole):  # padding has neither a gold label nor a score
         judged = [keys.index(x) for x in (*columns.golds, *columns.names)]
@@ -290,11 +290,32 @@ def _columns_of(data: xr.Dataset, question: Question) -> Columns:
         excluded = (x for x in question.named("exclude") if is_known(x, columns))
         out = {*golds, *roles, *excluded}
         scores = [x for x, v in columns.items() if is_score(v.dtype) and x not in out]
+    if given is None:
+        _refuse_own_dims(columns, golds, scores)
     meant = [*golds, *scores, *roles]
     used = {d for x in meant for d in columns[x].dims}
     batch = [d for d in data.dims if d in used and d not in (dim, "measure", ANNOTATOR)]
     variables = [(x, v) for x, v in columns.items() if {*v.dims} <= {dim, *batch}]
     return Columns(variables, batch, scores, {source[x] for x in meant}, golds)
+
+
+def _refuse_own_dims(
+    columns: Mapping[Hashable, xr.Variable], golds: Sequence[Hashable], scores: Sequence[Hashable]
+) -> None:
+    """Raise an error for a dimension of some of the variables that may be measures."""
+    shared = {d for x in golds for d in columns[x].dims}
+    for name in scores:
+        own = [
+            d
+            for d in columns[name].dims
+            if d not in shared and any(d not in columns[x].dims for x in scores)
+        ]
+        if own:
+            raise ValueError(
+                f"{name!r} has the dimension {own[0]!r}, which the gold label and other variables"
+                f" lack. Pass exclude={name!r}, select one value, or list the measures:"
+                " measures=[...]."
+            )
 
 
 def _golds(data: xr.Dataset, question: Question) -> list[Hashable]:
@@ -434,7 +455,10 @@ def _answer(
     reading = _read(data, question)
     table = _table_of(reading)
     n = reading.question.options.get("n")
-    for name in ("n_candidates", "n_rankings"):  # not known before a lazy answer is computed
+    unknown = ["n_candidates", "n_rankings", "n_tied_votes"]  # before an answer is computed
+    if question.form == "rankings":
+        unknown.append("n_groups")
+    for name in unknown:
         table.attrs.pop(name, None)
     if n is not None and reading.ragged and not _are_shares(n) and "n" in table:
         sizes = np.asarray(check_n(n))
@@ -734,10 +758,9 @@ def _answer_in_blocks(data: xr.Dataset, question: Question, *, together: bool) -
         "choices": {"details": details_wanted(), "progress": SHOWN.get(), "begun": BEGUN.get()},
     }
     if question.form == "items":  # what tests of systems use depends on the values
-        for name in ("ci", "interval", "n_resamples", "n_groups"):
-            shown.attrs.pop(name, None)
-            if options.get(name) is not None:
-                shown.attrs[name] = options[name]
+        for name in ("ci", "interval", "test", "n_groups", "n_items", "n_resamples"):
+            if name.startswith("n_") or shown.attrs.get(name) != options.get(name):
+                shown.attrs.pop(name, None)
     variables = {}  # of a lazy Dataset without values, in the shape of the answer
     for key in (x for x in shown.variables if x in shown.data_vars or x in _SYSTEMS):
         column = shown[key].variable
@@ -819,5 +842,8 @@ def _made_up(data: xr.Dataset, question: Question) -> xr.Dataset:
                 values = number
             else:
                 values = draws.permuted(number % 100, axis=number.ndim - 1)
-        made[name] = (variable.dims, values.astype(variable.dtype))
+        try:
+            made[name] = (variable.dims, values.astype(variable.dtype))
+        except OverflowError:  # the variable cannot contain this value
+            refuse_absent(0, options.get("positive"), name)
     return data.assign(made)

@@ -11,7 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.doors.columns import as_floats, factorized, group_numbers, warn_of_identifiers
+from rankeval_pd.doors.columns import (
+    as_floats,
+    check_guessed,
+    factorized,
+    group_numbers,
+)
 from rankeval_pd.errors import (
     check_choice,
     check_count,
@@ -545,7 +550,9 @@ class ItemTable(NamedTuple):
         values, labels = self.statistics[..., member, :], self.labels[member]
         metric, systems, seeds = self.metric, self.systems, self.beside.seeds
         if len(labels) < 2:
-            present = f"data, or a group in data, has {len(labels)} items {listed(labels[:1])}"
+            present = f"data, or a group in data, has {len(labels)} items"
+            if len(labels):
+                present += f" {listed(labels[:1])}"
             raise too_few(present, "items", "Add items, or omit this group.")
         trained = np.ones((len(systems), 1), dtype=bool)
         if seeds is None:
@@ -678,7 +685,8 @@ def read_items(frame: pd.DataFrame, roles: Roles, *, first: bool = False) -> Ite
         if cluster is not None and len(factors) == 1:
             groups["groups"] = cluster
         scores = {name: frame_column(frame, name, "measures").iloc[order] for name in systems}
-        warn_of_identifiers(scores, taken_as="systems", groups=groups)
+        named = [*beside, *as_names(roles.exclude, frame.columns)]
+        check_guessed(frame, scores, named, taken_as="systems", groups=groups)
     of = frame.attrs.get("metric")
     if not isinstance(of, str):
         of = None

@@ -15,11 +15,11 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd.doors.columns import (
+    check_guessed,
     dense,
     group_numbers,
     score_values,
     unboxed,
-    warn_of_identifiers,
     with_levels,
 )
 from rankeval_pd.errors import (
@@ -113,6 +113,11 @@ class QueryOptions:
         return chosen
 
     @property
+    def noted(self) -> Options:
+        """Return what the record says of metrics."""
+        return {"ties": self.ties, "unjudged": self.unjudged}
+
+    @property
     def common(self) -> Roles:
         """Return the roles that also apply to rankings."""
         shared = ("gold", "measures", "exclude", "by", "key", "lower_is_better", "rng", "dim")
@@ -181,7 +186,8 @@ def read_queries(frame: pd.DataFrame, options: QueryOptions) -> Queries:
     columns = [frame_column(frame, name, "measures") for name in measures]
     if roles.measures is None:
         read = dict(zip(measures, columns, strict=True))
-        warn_of_identifiers(read, taken_as="measures", groups={"by": query})
+        named = [*taken, *as_names(roles.exclude, frame.columns)]
+        check_guessed(frame, read, named, taken_as="measures", groups={"by": query})
     documents: pd.Series | pd.Index = frame.index
     if key is not None:
         documents = frame_column(frame, key, "key")

@@ -45,6 +45,7 @@ from rankeval_pd.tables import apart
 
 _TEETH = 24  # number of smaller plans for which the power is checked
 _LARGEST = 4_096  # largest region size in plans based on a pilot
+_MOST_COMPUTED = 2**20  # largest region size whose power takes a few seconds
 _MOST_JUDGED = 2**16  # largest region size in other plans: nobody judges more by hand
 _OUTSIDE = (0.025, 0.975)  # quantiles for the range of the power
 
@@ -171,7 +172,13 @@ def plan_annotation(
                 "power_high": ends[1],
             }
         )
-    return pd.DataFrame(rows)
+    result = pd.DataFrame(rows)
+    result.attrs = {"test": "fisher", "alpha": alpha, "budget": budget}
+    if budget is None:
+        result.attrs["power"] = power
+    if precisions is not None:
+        result.attrs["precisions"] = list(precisions)
+    return result
 
 
 def _warn_of_power(
@@ -361,6 +368,11 @@ def needed_candidates(
     else:
         length = check_count("n", n)
     size = _region_size(overlap, length)
+    if size > _MOST_COMPUTED:
+        raise ValueError(
+            f"n={n}: the power of more than {_MOST_COMPUTED:,} judgments in each list is not"
+            " computed. Pass smaller n."
+        )
     planned = reached(length)
     row = {"n": length, "n_judgements": 2 * size, "power": planned}
     if pilots is not None:
@@ -372,7 +384,17 @@ def needed_candidates(
             f"power={power:g} cannot be reached with {length:,} candidates per list. Judge a larger"
             " pilot sample, n_judged=..."
         )
-    return pd.DataFrame([row])
+    result = pd.DataFrame([row])
+    result.attrs = {
+        "test": "fisher",
+        "alpha": alpha,
+        "power": power,
+        "precision_a": first,
+        "precision_b": second,
+        "overlap": overlap,
+        "n_judged": n_judged,
+    }
+    return result
 
 
 def _region_size(overlap: float, length: int) -> int:

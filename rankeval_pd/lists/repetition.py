@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -124,6 +124,7 @@ def repetition(
     place = np.arange(len(rows))
     table = {GROUP: 0 * place, "measure": place, "threshold": samples.threshold, **columns}
     found = samples.table(table, pd.DataFrame(index=[0]), COLUMNS)
+    found.attrs["alternative"] = "greater"
     if not all(proportions.are_few(*counts) for counts in each):
         found.attrs |= {"n_resamples": _DRAWS, **Roles.of(roles).noted_seed}
     return doors.above_door(found, data)
@@ -331,8 +332,10 @@ def _study_row(sizes: IntArray, tp: IntArray, samples: Samples) -> dict[str, Any
 
 # ---- Comparisons of published lists
 
+_LONGEST = 10**18  # list whose counts fit into 64 bits
 _ROUNDING = 1e-6  # tolerance for counts computed as a rate times a size
-_BLOCK = 200_000  # number of 2x2 tables that are tested in one step
+# the p-values of all overlaps of up to 200 candidates are computed, then those of twice 10,000
+_GRID, _FINER, _KEPT, _TESTED = 200, 8, 200, 10_000
 
 
 @errors.checked_call
@@ -390,16 +393,15 @@ def compare_for(
        difference     p_low    p_high
     0        0.12  0.011506  0.011506
     """
-    n_a = check_count("n_a", n_a)
-    n_b = check_count("n_b", n_b)
+    for name, size in (("n_a", n_a), ("n_b", n_b)):
+        if check_count(name, size) > _LONGEST:
+            raise ValueError(f"{name}={size}: pass the size of a list, at most {_LONGEST:g}.")
     true_a = _true_positives("tp_a", tp_a, n_a)
     true_b = _true_positives("tp_b", tp_b, n_b)
-    low, high = np.inf, -np.inf
-    for both, true in _overlaps(true_a, n_a, true_b, n_b, overlap):
-        regions = true_a - true, n_a - both, true_b - true, n_b - both
-        p_value = stats.fisher_test(*regions, alternative).p_value
-        low = min(low, p_value.min())
-        high = max(high, p_value.max())
+    lists = _Lists(true_a, n_a, true_b, n_b)
+    regions = lists.regions(_likely(lists, _overlaps(lists, overlap), alternative))
+    p_value = stats.fisher_test(*regions, alternative).p_value
+    low, high = p_value.min(), p_value.max()
     difference = true_a / n_a - true_b / n_b
     return pd.DataFrame({"difference": [difference], "p_low": [low], "p_high": [high]})
 
@@ -415,7 +417,7 @@ def _true_positives(name: str, value: Any, size: int) -> int:
         )
     nearest = -1
     if np.isfinite(value):
-        nearest = round(float(value))
+        nearest = round(value)
     if abs(nearest - value) > _ROUNDING or not 0 <= nearest <= size:
         raise ValueError(
             f"{name}={value!r}: pass a whole number from 0 to {size}, the size of the list, or a"
@@ -425,37 +427,84 @@ def _true_positives(name: str, value: Any, size: int) -> int:
     return nearest
 
 
-def _overlaps(tp_a: int, n_a: int, tp_b: int, n_b: int, overlap: Any) -> Iterator[IntArray]:
-    """Yield blocks of possible overlaps and shared true positives."""
+class _Lists(NamedTuple):
+    """Two published lists: true positives and sizes."""
+
+    tp_a: int
+    n_a: int
+    tp_b: int
+    n_b: int
+
+    def shared_true(self, size: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the smallest and the largest number of true positives in overlaps of a size."""
+        false = np.maximum(size - (self.n_a - self.tp_a), size - (self.n_b - self.tp_b))
+        return np.maximum(false, 0), np.minimum(size, min(self.tp_a, self.tp_b))
+
+    def regions(self, shared: IntArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+        """Return tp_a, n_a, tp_b, n_b of the difference regions; ``shared`` is (2, overlap)."""
+        size, true = shared
+        return self.tp_a - true, self.n_a - size, self.tp_b - true, self.n_b - size
+
+    def deviation(self, shared: IntArray, alternative: Alternative) -> FloatArray:
+        """Return the true positives in region a, standardized; -inf if all tables are alike."""
+        tp_a, size_a, tp_b, size_b = (x.astype(float) for x in self.regions(shared))
+        size, true = size_a + size_b, tp_a + tp_b
+        with stats.silent_division():
+            part = size_a / size
+            variance = true * (1.0 - true / size) * part * (1.0 - part) * size / (size - 1.0)
+            z = (tp_a - true * part) / np.sqrt(variance)
+        return np.where(variance > 0.0, stats.sided(z, alternative), -np.inf)
+
+
+def _overlaps(lists: _Lists, overlap: Any) -> IntArray:
+    """Return the ranges of overlaps and of shared true positives: (size and true, both ends)."""
     pair = isinstance(overlap, (tuple, list))
     if pair and len(overlap) != 2:
         raise ValueError(
             f"overlap={shown(overlap)}: pass the number of shared candidates, or a pair with the"
             " numbers of shared candidates and shared true positives."
         )
-    sizes: Iterable[int] = range(min(n_a, n_b) + 1)
-    shared = overlap
+    tp_a, n_a, tp_b, n_b = lists
+    sizes = [0, min(n_a, n_b, n_a - tp_a + tp_b, n_b - tp_b + tp_a)]
+    true = [0, min(tp_a, tp_b)]
     if pair:
-        shared = overlap[0]
-    if overlap is not None:
-        sizes = [check_count("overlap", shared, 0)]
-    blocks: list[IntArray] = []  # (overlap and shared true positives, possibility)
-    for size in sizes:
-        least = max(0, size - (n_a - tp_a), size - (n_b - tp_b))
-        true = np.arange(least, min(size, tp_a, tp_b) + 1)
-        if pair:
-            true = true[true == check_count("overlap", overlap[1], 0)]
-        blocks.append(np.stack([np.full(true.size, size), true]))
-        if sum(block.shape[1] for block in blocks) >= _BLOCK:
-            yield np.concatenate(blocks, axis=1)
-            blocks = []
-    if not sum(block.size for block in blocks) and overlap is not None:
+        sizes, true = ([check_count("overlap", x, 0)] * 2 for x in overlap)
+    elif overlap is not None:
+        sizes = [check_count("overlap", overlap, 0)] * 2
+    least, most = lists.shared_true(np.array(sizes[0]))
+    if sizes[0] == sizes[1] and (true[1] < least or most < true[0]):
         raise ValueError(
             f"overlap={overlap!r}: lists of {n_a} and {n_b} candidates with {tp_a} and {tp_b} true"
             " positives cannot have this overlap. Check the counts."
         )
-    if blocks:
-        yield np.concatenate(blocks, axis=1)
+    return np.array([sizes, true])
+
+
+def _likely(lists: _Lists, ranges: IntArray, alternative: Alternative) -> IntArray:
+    """Return overlaps that include those with the smallest and the largest p-value.
+
+    If there are too many, those with the largest and the smallest deviations are located on finer
+    and finer grids, as p-values fall with the deviation but for the steps of small counts.
+    """
+    step = (ranges[:, 1] - ranges[:, 0]) // _GRID + 1
+    axes = [
+        np.append(np.arange(least, most, by), most)
+        for (least, most), by in zip(ranges, step, strict=True)
+    ]
+    shared = np.stack(np.meshgrid(*axes)).reshape(2, -1)
+    around = np.stack(np.meshgrid(*[np.arange(-_FINER, _FINER + 1)] * 2)).reshape(2, -1, 1)
+    while True:
+        # on the outline, too: p-values are extreme where a region has no true positives, or only
+        least, most = lists.shared_true(shared[0])
+        true = np.clip(shared[1], np.maximum(least, ranges[1, 0]), np.minimum(most, ranges[1, 1]))
+        shared = np.unique([shared[0], true], axis=1)
+        order = np.argsort(lists.deviation(shared, alternative), kind="stable")
+        if (step == 1).all():
+            return shared[:, np.union1d(order[:_TESTED], order[-_TESTED:])]
+        step = -(-step // _FINER)
+        chosen = shared[:, np.union1d(order[:_KEPT], order[-_KEPT:])]
+        near = chosen[:, np.newaxis] + around * step[:, np.newaxis, np.newaxis]
+        shared = np.clip(near.reshape(2, -1), ranges[:, :1], ranges[:, 1:])
 
 
 # ---- Repeated samples with published numbers (Evert 2004, section 4)

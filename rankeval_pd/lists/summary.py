@@ -8,7 +8,7 @@ from typing import Any, Literal, Unpack
 
 import pandas as pd
 
-from rankeval_pd.doors import Data, above_door, below_door, check_data, item_roles
+from rankeval_pd.doors import Data, above_door, below_door, check_data, is_share, item_roles
 from rankeval_pd.errors import check_known, check_share, listed, shown, warn
 from rankeval_pd.lists.comparison import with_verdicts
 from rankeval_pd.lists.measure_ranks import VERDICT, rank_options, ranked
@@ -21,10 +21,13 @@ from rankeval_pd.roles import (
     ListSizes,
     MeanTest,
     Roles,
+    find_gold,
+    find_measures,
     form_of,
+    frame_column,
 )
 from rankeval_pd.systems.tests import adjustment_of, mean_test, system_ranks
-from rankeval_pd.tables import Options
+from rankeval_pd.tables import Keywords, Options
 
 
 @Capabilities(
@@ -158,6 +161,8 @@ def summary(
                 " the gold label if the rows are candidates: gold=..."
             )
         return _of_items(data, baseline, test, options)
+    if n is None and roles.get("gold") is None and isinstance(data, pd.DataFrame):
+        _warn_of_only_flag(data, roles)
     if test == "t":
         raise ValueError(
             "test='t' applies only to systems scored on items and to query metrics, as in"
@@ -174,6 +179,17 @@ def summary(
     result = with_verdicts(summarize(roles), data, roles, summarize)
     _warn_of_many_groups(result)
     return result
+
+
+def _warn_of_only_flag(data: pd.DataFrame, roles: Keywords) -> None:
+    """Warn if the only boolean column, taken as the gold label, may be a system."""
+    gold = find_gold(data, Roles.of(roles))
+    measures = find_measures(data, Roles.of(roles), [gold], needed=True)
+    if gold != "gold" and all(is_share(frame_column(data, x, "measures")) for x in measures):
+        warn(
+            f"{gold!r}, the only boolean column, is taken as the gold label of rankings. Pass"
+            f" gold={gold!r}; if it is a system scored on test items, convert it to 0 and 1."
+        )
 
 
 _MANY = 100  # few users want separate results for so many groups

@@ -419,8 +419,6 @@ def interval_kind(attrs: Attrs, scope: str) -> str:
         words.append("over queries")
     elif "target" in attrs:
         words.append(TARGETS[attrs["target"]])
-    if attrs.get("phi", 1.0) != 1.0:
-        words.append(f"(overdispersion {attrs['phi']:.3g})")
     return f"{' '.join(filter(None, words))}, {scope}"
 
 

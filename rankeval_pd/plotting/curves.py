@@ -145,7 +145,7 @@ def _draw_curves(
     for measure in drawn:
         rows = parts[measure]
         canvas.curve(measure, rows[spec.x], rows[spec.y], drawstyle=spec.drawstyle)
-    scope = _SCOPES.get(str(curves.attrs.get("interval")))
+    scope = _SCOPES.get(str(curves.attrs.get("intervals")))
     if scope and "ci_low" in curves:
         kind = f"{percent_of(curves.attrs['level'])} confidence limits, for {scope}"
         for name, rows in parts.items():

@@ -59,6 +59,7 @@ from rankeval_pd.roles import (
 )
 from rankeval_pd.stats import AnyArray
 from rankeval_pd.tables import Keywords, Options, listed_in, rows_in
+from rankeval_pd.words.vocabulary import drawn_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -590,6 +591,7 @@ class Plot:
         else:
             panels = given_panels(ax, 1, "panel")
             keys = [None]
+        drawn = drawn_of(whole.attrs)
         canvases: list[Canvas] = []
         for panel in panels:  # before other panels share the figure
             canvases.append(Canvas(panel, look, self.draw.__name__, alone=alone))
@@ -598,6 +600,7 @@ class Plot:
             more = _parts(options.values(), groups, key)
             try:
                 self.draw(canvas, *parts, **dict(zip(options, more, strict=True)))
+                canvas.tell(drawn and f"Drawn: {drawn}.")
             except Exception:
                 if ax is None:
                     import matplotlib.pyplot as plt

@@ -298,7 +298,9 @@ def per_query(
     queries = doors.read_queries(doors.below_door(data), chosen)
     values = frame_values(queries, named, wide=wide, ranges=ranges)
     form = wide_form if wide else _rows_per_metric
-    return doors.above_door(form(values, undefined), data)
+    result = form(values, undefined)
+    result.attrs |= {"undefined": undefined, **chosen.noted}
+    return doors.above_door(result, data)
 
 
 def frame_values(
@@ -455,8 +457,9 @@ def wide_form(values: QueryValues, undefined: str) -> pd.DataFrame:
         whole = np.asarray(~np.isnan(value).any(axis=(1, 2)))
         if not whole.all():
             warn(
-                f"undefined='skip': {int((~whole).sum())} of {whole.size} queries are left out "
-                "because a metric is undefined. Keep them with undefined='zero', as in trec_eval."
+                f"undefined='skip': {int((~whole).sum())} of {whole.size} queries are left out of"
+                " all metrics because at least one is undefined. Keep them with undefined='zero',"
+                " as in trec_eval."
             )
         keys, value = keys.loc[whole], value[whole]
     index = keys.set_index(list(keys.columns)).index
@@ -465,7 +468,7 @@ def wide_form(values: QueryValues, undefined: str) -> pd.DataFrame:
     if len(labels) > 1:
         header = pd.MultiIndex.from_product([labels, names], names=["metric", "system"])
     # (query, measure, metric) -> (query, column), metric by metric
-    flat = np.nan_to_num(np.moveaxis(value, 2, 1).reshape(len(keys), -1))
+    flat = np.nan_to_num(np.moveaxis(value, 2, 1).reshape(len(keys), len(names) * len(labels)))
     table = pd.DataFrame(flat, index=index, columns=header)
     if len(labels) == 1:  # used for axis labels and sentences
         table.attrs["metric"] = labels[0]
@@ -545,16 +548,17 @@ def query_summary(
     depth = facts["depth"]
     shares = facts.loc[facts["cutoff"] > 0, "judged"]
     noted: dict[Any, Any] = {**result.attrs, **most}
-    noted |= {"noun": "run", "depth_low": int(depth.min()), "depth_high": int(depth.max())}
+    noted["noun"] = "run"
+    if depth.min() < depth.max():
+        noted |= {"depth_low": int(depth.min()), "depth_high": int(depth.max())}
     if shares.notna().any():
-        noted |= {"judged_low": float(shares.min()), "judged_high": float(shares.max())}
+        noted["judged_low"] = float(shares.min())
     result = pd.concat([result, facts], axis=1)
     _warn_of_facts(result, chosen.ties)
     result = result.drop(columns="cutoff")
     result.attrs = noted
     result.attrs.update(n_queries=len(table), baseline=baseline, adjust=adjusted, alpha=alpha)
-    if chosen.min_grade != 1:
-        result.attrs["min_grade"] = chosen.min_grade
+    result.attrs |= {"undefined": undefined, **chosen.noted}
     if adjusted is not None:
         result.attrs["adjust_over"] = adjust_over
     return doors.above_door(result, data)

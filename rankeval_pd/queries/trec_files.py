@@ -19,6 +19,7 @@ from rankeval_pd.doors import QueryOptions, grade_values
 from rankeval_pd.errors import (
     check_kind,
     check_known,
+    check_memory,
     checked_call,
     listed,
     no_table,
@@ -72,6 +73,7 @@ class TrecLines(NamedTuple):
 
 # Files
 
+_PART = 2**24  # bytes of a gzip file that are unpacked at once
 _COMMENTS = re.compile(rb"(?:^|[\r\n])[ \t\v\f]*#[^\r\n]*")
 
 
@@ -80,12 +82,28 @@ def _content(path: str | Path) -> bytes:
     content = Path(path).read_bytes()
     if content[:2] == b"\x1f\x8b":  # the first bytes of gzip files
         try:
-            content = gzip.decompress(content)
+            content = _unpacked(content, path)
         except (EOFError, OSError, zlib.error) as error:
             raise ValueError(
                 f"{path} is not a complete gzip file: {error}. Copy it again."
             ) from None
     return content.removeprefix(b"\xef\xbb\xbf")
+
+
+def _unpacked(content: bytes, path: str | Path) -> bytes:
+    """Return the text of gzip members, unless it is too large to be read in memory."""
+    parts: list[bytes] = []
+    size = 0
+    with gzip.GzipFile(fileobj=io.BytesIO(content)) as stream:
+        while part := stream.read(_PART):
+            parts.append(part)
+            size += len(part)
+            check_memory(
+                0.5 * size,  # the text, its columns, and their labels: 4 bytes for one
+                f"{path}, unpacked",
+                "Split the file, for example by query, and read one part at a time.",
+            )
+    return b"".join(parts)
 
 
 def _lines_of_file(source: str | Path, kind: FileKind) -> TrecLines:

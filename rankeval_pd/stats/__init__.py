@@ -114,7 +114,13 @@ from rankeval_pd.stats.ranks import (
     t_tests,
     with_one,
 )
-from rankeval_pd.stats.swaps import decided_swap_tests, enough_swaps, least_swaps, monte_carlo_error
+from rankeval_pd.stats.swaps import (
+    decided_swap_tests,
+    enough_swaps,
+    least_swaps,
+    monte_carlo_error,
+    sided,
+)
 from rankeval_pd.stats.ties import (
     Ends,
     TiedLists,

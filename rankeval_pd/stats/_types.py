@@ -14,10 +14,21 @@ IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 AnyArray = npt.NDArray[Any]
 
+_LONG = 200  # numbers in a row from which adding rows is faster than ``np.cumsum``
+
 Advance = Callable[[int], object]  #: called with the number of finished steps
 
 silent_division = partial(np.errstate, divide="ignore", invalid="ignore")
 """A context in which 0/0 is NaN, and any other number / 0 infinite, without a warning."""
+
+
+def running_sums(values: Any) -> Any:
+    """Return the sums of the rows so far, in place; ``np.cumsum`` of long rows takes ten times."""
+    if values.shape[1] < _LONG:
+        return np.cumsum(values, axis=0, out=values)
+    for row in range(1, len(values)):
+        values[row] += values[row - 1]
+    return values
 
 
 def slices(rows: int, width: int, cells: int) -> Iterator[slice]:

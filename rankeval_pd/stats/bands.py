@@ -17,6 +17,7 @@ from rankeval_pd.stats._types import (
     BoolArray,
     FloatArray,
     IntArray,
+    running_sums,
     silent_division,
 )
 from rankeval_pd.stats.proportions import Limits, clopper_pearson, z_of
@@ -181,7 +182,7 @@ def largest(
         if of_true is not None:
             z += np.outer(of_true, drawn[true].sum(axis=0))
         for sign, both, edge in zip((1.0, -1.0), lists, edges, strict=False):
-            listed, tp = (np.cumsum(entering @ drawn, axis=0) for entering in both)
+            listed, tp = (running_sums(entering @ drawn) for entering in both)
             z += sign * (tp - edge[:, np.newaxis] * listed)
         deviations = np.abs(z[varies] / scale[varies, np.newaxis])
         result[start:stop] = deviations.max(axis=0, initial=0.0)

@@ -234,7 +234,11 @@ def _joint_tests(
 
 
 _FEW = 50  # items up to which the interval of a mean in a known range is Gaffke's
-_POINTS, _ROUNDS = 9, 11  # a limit is found to 8^-11 of the range
+_ABOUT = 2.0 ** -np.array([1, 2, 4, 9])  # parts of a bracket about the crossing of a chord
+_ABOUT = np.array([*-_ABOUT, 0.0, *_ABOUT])
+_ROUNDS = 11  # about five are usual; each halves the bracket at least
+_TINY = np.finfo(float).tiny
+_NARROW = 1e-7  # part of the range in which the distribution is a straight line
 _LEANS = 0.28  # chosen for warnings where coverage is too low in tests/simulations/scores.csv
 _SMALL = 4  # items of a stratum that rarely agree; chosen like _LEANS
 
@@ -334,14 +338,23 @@ def gaffke(values: FloatArray, most: float, level: float) -> Limits:
     """
     both = np.vstack([values, most - values])
     knots = np.pad(both.T, ((1, 0), (0, 0)))
+    tail = (1.0 - level) / 2.0
     low = knots[0]
     high = knots.max(axis=0)
+    at_low, at_high = np.zeros_like(low), np.ones_like(high)
+    guess = most * clopper_pearson(both.sum(axis=1) / most, both.shape[1], level)[0]
     for _ in range(_ROUNDS):
-        points = np.linspace(low, high, _POINTS)
-        below = _positive_share(points - knots[:, np.newaxis]) < (1.0 - level) / 2.0
+        points = np.clip(guess + (high - low) * _ABOUT[:, np.newaxis], low, high)
+        share = _positive_share(points - knots[:, np.newaxis])
+        below = share < tail
         low = np.where(below, points, low).max(axis=0)
         high = np.where(below, high, points).min(axis=0)
-    least, above = np.split(low, 2)
+        at_low = np.where(below, share, at_low).max(axis=0)
+        at_high = np.where(below, at_high, share).min(axis=0)
+        guess = low + (high - low) * (tail - at_low) / (at_high - at_low)
+        if (high - low <= _NARROW * knots.max(axis=0)).all():
+            break
+    least, above = np.split(guess, 2)
     return least, most - above
 
 
@@ -361,11 +374,12 @@ def _positive_share(values: FloatArray) -> FloatArray:
         first = max(1, total - count)
         last = min(total - 1, count)
         own = up[first - 1 : last]
-        chance = own + down[count - total + first : count - total + last + 1]
-        chance = own / np.where(chance > 0.0, chance, 1.0)
+        other = down[count - total + first : count - total + last + 1]
         before = share[first - 1 : last]
         here = share[first : last + 1]
-        here[:] = before + chance * (here - before)
+        step = here - before
+        step *= own / np.maximum(own + other, _TINY)  # 0 if both terms are 0
+        np.add(before, step, out=here)
     return np.asarray(share[count])
 
 

@@ -26,6 +26,7 @@ from rankeval_pd.stats._types import (
     BoolArray,
     FloatArray,
     IntArray,
+    running_sums,
     silent_division,
     slices,
 )
@@ -40,7 +41,7 @@ from rankeval_pd.stats.ranking import (
     nbest_regions,
 )
 
-_BLOCK = 1_000_000  # number of slots times draws that fits in the cache
+_BLOCK = 400_000  # number of slots times draws that fits in the cache
 _EQUAL = 1e-12  # largest relative difference between equal statistics
 _FAR = 6.0  # standard deviations on each side of a window, exceeded once in 1e9 draws
 
@@ -195,16 +196,20 @@ class _Window:
         ``swap`` are bits (slot, draw); ``ahead`` are the first ranking's slots before the window.
         """
         first = (swap ^ self.from_a[:, np.newaxis]).view(bool)  # (slot, draw)
-        # (slot, draw): ranks in the first ranking; place - up_to is the rank in the second ranking
-        up_to = np.cumsum(first, axis=0, dtype=np.int32)
-        up_to += ahead.astype(np.int32)
-        place = np.arange(self.start + 1, self.stop + 1, dtype=np.int32)[:, np.newaxis]
+        # (draw): places left for this window in each of the two lists
+        left, left_second = self.n - ahead, self.n - (self.start - ahead)
+        # (slot, draw): slots of the window in the first ranking so far; the others in the second
+        kind: Any = np.int32
+        if len(first) <= np.iinfo(np.int16).max:
+            kind = np.int16
+        up_to = running_sums(first.astype(kind))
+        place = np.arange(1, len(first) + 1, dtype=kind)[:, np.newaxis]
         end = up_to[-1]
-        narrow = max(ahead.max(), (self.start - ahead).max()) > self.n
-        if narrow or not (self.whole or min(end.min(), (self.stop - end).min()) >= self.n):
+        narrow = min(left.min(), left_second.min()) < 0
+        if narrow or not (self.whole or ((end >= left) & (len(first) - end >= left_second)).all()):
             return None
-        in_first = first & (up_to <= self.n)
-        in_second = ~first & (place - up_to <= self.n)
+        in_first = first & (up_to <= np.minimum(left, len(first)).astype(kind))
+        in_second = ~first & (place - up_to <= np.minimum(left_second, len(first)).astype(kind))
         # a candidate is in both lists if both of its slots are in lists
         listed = in_first | in_second
         pairs = listed[self.later] & listed[self.earlier]
@@ -220,7 +225,10 @@ class _Window:
 
 def _sum(rows: BoolArray) -> IntArray:
     """Return the number of set slots in each draw."""
-    return np.asarray(np.add.reduce(rows, axis=0, dtype=np.int32), dtype=np.int64)
+    kind: Any = np.int32
+    if len(rows) <= np.iinfo(np.uint8).max:
+        kind = np.uint8
+    return np.asarray(np.add.reduce(rows.view(np.uint8), axis=0, dtype=kind), dtype=np.int64)
 
 
 def region_statistic(counts: Regions, n: IntArray) -> FloatArray:

@@ -489,7 +489,15 @@ def compare_accuracies(
     row = gain, low.min(), high.max(), p_values.min(), p_values.max()
     columns = pd.Index(["gain", "ci_low", "ci_high", "p_low", "p_high"])
     result = pd.DataFrame([row], columns=columns)
-    result.attrs = {"metric": "accuracy", "n_items": n, "level": level, "alternative": alternative}
+    result.attrs = {
+        "metric": "accuracy",
+        "test": "unconditional",
+        "ci": "tango",
+        "n_items": n,
+        "alpha": 1.0 - level,
+        "level": level,
+        "alternative": alternative,
+    }
     return result
 
 

@@ -244,7 +244,6 @@ def _quantile(values: FloatArray, share: float) -> float:
     " ci_high_alone",
     layout="size pair",
     quantity="gain",
-    test="bootstrap",
 )
 @with_roles
 def gain_by_size(
@@ -331,6 +330,7 @@ def gain_by_size(
     joined = pd.concat(listed, ignore_index=True)
     joined.attrs = dict(listed[0].attrs)
     joined.attrs.pop("n_items", None)  # n_items differs between sizes
+    joined.attrs["n_resamples"] = max(x.attrs.get("n_resamples", 0) for x in listed) or None
     if by:  # group the rows by domain
         keys = list(joined.columns[: len(by)])
         domain = joined.groupby(keys, observed=True).ngroup().to_numpy()
@@ -428,7 +428,7 @@ def calibration(
     there *= np.sign(table["gain"].to_numpy())
     expected = pair_studies.agreement(table["p_value"], table["n_items"], n_other)
     table = table.assign(agrees=there > 0.0, expected=expected)[~np.isnan(there)]
-    attrs = {**made_by(below_door(data)), "ci": ci, "level": level}
+    attrs = {**made_by(below_door(data)), "ci": ci, "level": level, "alternative": "greater"}
     return above_door(_calibrated(table, groups, edges, draws, seed, attrs), data)
 
 
@@ -623,7 +623,7 @@ def population_calibration(
     agrees = np.array([scores[a] > scores[b] for a, b in pairs_of], dtype=bool)
     expected = pair_studies.agreement(table["p_value"], table["n_items"], np.inf)
     table = table.assign(agrees=agrees, expected=expected)
-    attrs = {**made_by(result), "ci": ci, "level": level}
+    attrs = {**made_by(result), "ci": ci, "level": level, "alternative": "greater"}
     return above_door(_calibrated(table, [], edges, 1000, seed, attrs), data)
 
 

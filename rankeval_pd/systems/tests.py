@@ -516,7 +516,6 @@ OF_SEEDS = ("gain_se_items", "gain_se_seeds", "n_seeds")  # columns only with se
     " ci_high_alone",
     layout="pair",
     quantity="gain",
-    test="bootstrap",
 )
 @with_roles
 def paired_bootstrap(
@@ -743,7 +742,6 @@ def paired_bootstrap(
     " n_resamples ci_low_alone ci_high_alone",
     layout="pair",
     quantity="gain",
-    test="permutation",
     interval="permutation",
 )
 @with_roles

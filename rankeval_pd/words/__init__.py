@@ -11,10 +11,10 @@ import xarray as xr
 from rankeval_pd.errors import check_attrs, checked_call, no_table
 from rankeval_pd.tables import Attrs, listed_in, rows_in
 from rankeval_pd.words.methods import methods_section
-from rankeval_pd.words.numbers import agree, join
+from rankeval_pd.words.numbers import join
 from rankeval_pd.words.results import comparison_sentences, range_sentences, verdict_sentences
 from rankeval_pd.words.rows import row_sentences
-from rankeval_pd.words.vocabulary import PAIRED, handled
+from rankeval_pd.words.vocabulary import CAVEATS, PAIRED, handled
 
 Writer = Callable[[pd.DataFrame, Attrs], Iterator[str]]
 Table = pd.DataFrame | xr.Dataset
@@ -95,59 +95,19 @@ def named_tables(tables: Tables) -> list[tuple[str, Table]]:
 
 _LIMITING = 1.2  # seeds are mentioned if they widen intervals by this factor
 
-#: an attr that is a count, or an attr and its value: the sentence, for a count of 1 and others
-_CAVEATS = {
-    "n_ending_in_tie": (
-        "In one row, a list ends inside a tie; `details=True` shows which lists.",
-        "In {n_ending_in_tie:,} rows, a list ends inside a tie; `details=True` shows which lists.",
-    ),
-    "p_adjusted rounded up": (
-        "Adjusted p-values are exact, or rounded up to the next exact p-value.",
-    ),
-    "n_grid": (
-        "There are too many candidates to compute every n. The results are for {n_grid:,} values of"
-        " n; above n = 70, consecutive values differ by at most about 1%.",
-    ),
-    "pool retrieved": (
-        "The chance level is the value for a random order of the candidates that each measure"
-        " retrieved.",
-    ),
-    "pool": (
-        "The chance level is the value for a random draw from a collection of {pool:,} candidates"
-        " in each group.",
-    ),
-    "n_lacking": (
-        "The value of a run is 0 for a query without evaluated documents (up to 1 query).",
-        "The value of a run is 0 for a query without evaluated documents (up to {n_lacking:,}"
-        " queries).",
-    ),
-    "n_undefined": (
-        "A query without a value counts as 0 (up to 1 query).",
-        "A query without a value counts as 0 (up to {n_undefined:,} queries).",
-    ),
-    "n_tied": ("Up to {n_tied:,} lists per run end inside a tie; `details=True` shows the range.",),
-    "seed_variance pooled": ("The variance between seeds is pooled over all {n_systems} systems.",),
-}
-
 
 def _caveats(attrs: Attrs) -> Iterator[str]:
     """Describe what all rows share: ties, skipped sizes, annotators, chance level and design."""
-    for key, texts in _CAVEATS.items():
-        name, _, value = key.partition(" ")
+    for key, text in CAVEATS.items():
+        name, _, value = key.partition("=")
         given = attrs.get(name, 0)
-        if given == value or (not value and isinstance(given, int) and given > 0):
-            yield agree(given, texts[0], texts[-1]).format_map(attrs)
+        if value == str(given) or (not value and given not in (0, 1, "all", "retrieved")):
+            yield text.format_map(attrs)
     names, differ = listed_in(attrs, "annotators"), listed_in(attrs, "annotators_differ")
     if names and differ:
-        yield f"The conclusion differs for {join(differ, noun='annotators')}."
+        yield f"The conclusion differs with the labels of only {join(differ, 'or')}."
     elif names:
-        yield f"The conclusion is the same for each of the {len(names)} annotators."
-    if attrs.get("judged_low", 1.0) < 1.0:
-        shares = dict.fromkeys(f"{attrs[f'judged_{x}']:.0%}" for x in ("low", "high"))
-        yield f"{' to '.join(shares)} of the documents up to the cutoff are judged."
-    if attrs.get("depth_low", 0) < attrs.get("depth_high", 0):
-        ends = " to ".join(f"{attrs[f'depth_{x}']:,}" for x in ("low", "high"))
-        yield f"The longest lists in the runs contain {ends} documents."
+        yield f"The conclusion is the same with the labels of each of the {len(names)} annotators."
     yield from handled(attrs, ("strata", "groups"))
     if attrs.get("seed_widening", 1.0) >= _LIMITING:
         yield (
@@ -160,7 +120,10 @@ def result_frame(table: Any) -> pd.DataFrame:
     """Return a result as a frame, stacking the batches of a Dataset."""
     if isinstance(table, xr.Dataset):
         frame = rows_in(table).drop(columns=["row", "pair", "cut"], errors="ignore")
-        return frame[sorted(frame, key=lambda name: name in table.data_vars)].dropna(how="all")
+        last = dict.fromkeys(table.data_vars, 2)
+        if "pair" in table.dims:
+            last |= {"n": 1, "size": 1}
+        return frame[sorted(frame, key=lambda name: last.get(name, 0))].dropna(how="all")
     if not isinstance(table, pd.DataFrame):
         raise no_table("table", table, "the result of a method")
     return table

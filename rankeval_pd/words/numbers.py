@@ -37,9 +37,9 @@ class Unit(NamedTuple):
 
     def limits(self, low: float, high: float) -> str:
         """Return an interval with a unit. One-sided intervals have one limit."""
-        if math.isinf(high):
+        if math.isinf(high) and not math.isinf(low):
             return f"at least {self.value(low)}"
-        if math.isinf(low):
+        if math.isinf(low) and not math.isinf(high):
             return f"at most {self.value(high)}"
         return f"{self.value(low)} to {self.value(high)}"
 
@@ -137,12 +137,14 @@ def agree(count: float, singular: str, plural: str) -> str:
     return plural
 
 
-def sizes_text(sizes: Sequence[int]) -> str:
-    """Format list sizes for a sentence, or give a count and a range if there are many."""
-    ordered = sorted(dict.fromkeys(sizes))
+def at_sizes(frame: pd.DataFrame) -> str:
+    """Return the list sizes of a table, or their count and range if there are many, or ""."""
+    if "n" not in frame:
+        return ""
+    ordered = sorted(frame["n"].unique())
     if len(ordered) > 6:
-        return f"{ordered[0]:,} to {ordered[-1]:,} ({len(ordered):,} sizes)"
-    return join(f"{size:,}" for size in ordered)
+        return f" at n = {ordered[0]:,} to {ordered[-1]:,} ({len(ordered):,} sizes)"
+    return f" at n = {join(f'{size:,}' for size in ordered)}"
 
 
 def letter_sets(letters: Iterable[Any]) -> list[set[str]]:

@@ -35,6 +35,7 @@ from rankeval_pd.words.vocabulary import (
     level_of,
     listed_of,
     noun_of,
+    scope_of,
 )
 
 
@@ -102,23 +103,17 @@ def comparison_sentences(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
     yield text
 
 
-def _names(row: Row) -> tuple[Any, Any]:
-    """Return the two names of a comparison."""
-    a = first_of(row, ("measure_a", "system_a", "sample_a"))
-    return row[a], row[f"{a[:-1]}b"]
-
-
 def _compared(row: Row, how: str, unit: Unit, attrs: Attrs) -> str:
     """Write a comparison as sentences."""
-    (a, b), value = _names(row), row[first_of(row, _GAPS)]
+    first = first_of(row, ("measure_a", "system_a", "sample_a"))
+    a, b, value = row[first], row[f"{first[:-1]}b"], row[first_of(row, _GAPS)]
     if "sample_a" in row:
         a, b = (f"{row['measure']} in {x}" for x in (a, b))
-    first = first_of(row, ("measure_a", "system_a", "sample_a"))
     keys = [*row][: [*row].index(first)]
     where = "".join(f"For {k} {row[k]}, " for k in keys if k not in ("size", "measure", "n"))
     if "n_a" in row and attrs["method"] == "compare_thresholds":
         where += f"with {row['n_a']:,} candidates accepted by {a} and {row['n_b']:,} by {b}, "
-    if "size" in keys:
+    if "size" in row:
         where += f"With {row['size']:,} items, "
     if "n" in row:
         where += f"at n = {row['n']:,}"
@@ -143,11 +138,11 @@ def _compared(row: Row, how: str, unit: Unit, attrs: Attrs) -> str:
         text = f"{a} scores {unit.gap(value)} {comparative} than {b}"
         beside.append("Hodges–Lehmann estimate")
     if not any(map(math.isnan, ends)):
-        start = "simultaneous " * (limits == "band_")
+        start = {"band_": "simultaneous"}.get(limits, scope_of(attrs))
         interval = {"band_": "band"}.get(limits, "interval")
-        if any(map(math.isinf, ends)):
+        if side != "two-sided":
             start, interval = f"one-sided {start}", "limit:"
-        beside.append(f"{start}{level_of(attrs)} {interval} {unit.gaps(*ends)}")
+        beside.append(" ".join([*start.split(), level_of(attrs), interval, unit.gaps(*ends)]))
     verdict = ""
     p = first_of(row, P_VALUES)
     if p and pd.isna(row[p]):
@@ -210,7 +205,8 @@ def range_sentences(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
             f" ({p_text(row['p_max']).replace('p', 'largest p', 1)}; {how})."
         )
     if len(frame) > MOST:
-        yield f"The table has {len(frame) - MOST:,} more ranges."
+        left = len(frame) - MOST
+        yield f"The table has {left:,} more {agree(left, 'range', 'ranges')}."
 
 
 def verdict_sentences(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
@@ -297,7 +293,7 @@ def _rank_sentences(
     if p and others["difference"].notna().any():
         untested = others[p].isna().to_numpy()
     elif (
-        "n_candidates" in attrs and "metric" not in others
+        "metric" not in attrs and "metric" not in others
     ):  # too few rows for an interval and a test
         untested = others["ci_low"].isna().to_numpy()
     many = f"other {noun_of(attrs)}s"

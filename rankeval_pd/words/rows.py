@@ -12,8 +12,17 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd.tables import Attrs
-from rankeval_pd.words.numbers import Unit, column_unit, join, p_cell, p_text, percent_of
+from rankeval_pd.words.numbers import (
+    Unit,
+    agree,
+    column_unit,
+    join,
+    p_cell,
+    p_text,
+    percent_of,
+)
 from rankeval_pd.words.vocabulary import (
+    COLUMNS,
     MOST,
     NOUNS,
     SHARES,
@@ -22,10 +31,10 @@ from rankeval_pd.words.vocabulary import (
     called,
     first_of,
     level_of,
+    side_of,
 )
 
-#: columns of a table, and the sentence for its rows, indented; the first match is used
-#: methods (and columns that the sentence needs), and the sentence for a row, indented; the first
+#: methods (and what the table or its record must have), and the sentence for a row; the first
 #: that fits is used
 _SENTENCES = """\
 annotator_agreement
@@ -64,15 +73,21 @@ area partial_area bedroc
     The {noun} of {measure} is {estimate} ({ci}; chance level {chance}).
 random_test
     At n = {n}, {measure} has {tp} true positives, {lift} times the {expected} expected by chance
-    ({p_value}).
-random_bound
+    (one-sided {p_value}).
+random_bound: discrete
     At n = {n}, a random ranking has {expected} true positives on average. A count of {critical} or
     more has p ≤ {p}.
-crossovers
+random_bound
+    At n = {n}, a random ranking has {expected} true positives on average. The bound is {critical}:
+    the probability that a random ranking reaches the bound at one or more n is at most {p}.
+crossovers: critical
     {measure} is better than chance (p ≤ {p} at each n) from n = {n_first} to n = {n_last}.
+crossovers
+    {measure} reaches the {bound} bound for p = {p} at each n from n = {n_first} to n = {n_last}.
 plan_annotation
     With {n_more} judgments added to the existing {n_judged}, the comparison of {measure_a} and
-    {measure_b} at n = {n} has a power of {power}.
+    {measure_b} at n = {n} has a power of {power} on average over the precisions compatible with the
+    judged candidates (from {power_low} to {power_high}).
 needed_candidates: power_low
     With list size n = {n} and {n_judgements} judgments, the power is {power} on average over the
     precisions compatible with the pilot sample (from {power_low} to {power_high}).
@@ -124,7 +139,8 @@ def row_sentences(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
         where = "".join(f"For {name} {row[name]}: " for name in before if name != "metric")
         yield where + _row(row, units, sentence, attrs)
     if len(frame) > MOST:
-        yield f"The table has {len(frame) - MOST:,} more rows."
+        left = len(frame) - MOST
+        yield f"The table has {left:,} more {agree(left, 'row', 'rows')}."
     if "p_value" in frame and frame["p_value"].count() > 1 and "adjust" not in attrs:
         yield "The p-values are unadjusted."
 
@@ -133,7 +149,8 @@ def _sentence_of(frame: pd.DataFrame, attrs: Attrs) -> str:
     """Return the sentence for rows of the method in the record, or ""."""
     for methods, text in re.findall(r"(?m)^(\S.*)\n((?: +.*\n)+)", _SENTENCES):
         names, _, needed = methods.partition(": ")
-        if attrs["method"] in names.split() and {*needed.split()} <= {*frame, *attrs}:
+        told = {*frame, *attrs, attrs.get("bound")}
+        if attrs["method"] in names.split() and {*needed.split()} <= told:
             return " ".join(text.split())
     return ""
 
@@ -165,23 +182,10 @@ def _row_unit(frame: pd.DataFrame, name: Any, attrs: Attrs) -> Unit:
     return column_unit(frame, name, f"{limits}_low" * two_sided, percent=percent)
 
 
-#: the column of a quantity, or of a method, if it has another name
-_COLUMNS = {
-    "enrichment": "lift",
-    "bedroc": "value",
-    "agreement": "value",
-    "probability": "agreement",
-    "true-positives": "tp",
-    "gain_threshold": "threshold",
-    "per_query": "value",
-    "compare_accuracies": "gain",
-}
-
-
 def estimate_of(attrs: Attrs) -> str:
     """Return the column of the quantity in a record."""
-    quantity = attrs.get("quantity", "")
-    return str(_COLUMNS.get(attrs["method"], _COLUMNS.get(quantity, quantity)))
+    quantity = str(attrs.get("quantity", ""))
+    return COLUMNS.get(attrs["method"], COLUMNS.get(quantity, quantity))
 
 
 def _estimate(columns: Any, attrs: Attrs) -> tuple[str, str]:
@@ -207,21 +211,26 @@ def _row(row: Row, units: Mapping[Any, Unit], sentence: str, attrs: Attrs) -> st
             shown = _NONE
         is_rate = aim != "youden"
         texts["least"] = Unit(is_rate, 2 - is_rate).value(ends[0])
-        texts["ci"] = f"{level_of(attrs)} interval {shown}"
+        scope = str(attrs.get("intervals", "pointwise")).replace("pointwise", "")
+        texts["ci"] = f"{scope} {level_of(attrs)} interval {shown}".lstrip()
+        if estimate == "gain" and side_of(attrs) != "two-sided":
+            texts["ci"] = f"one-sided {level_of(attrs)} limit: {shown}"
         if limits == "band":
             texts["ci"] = f"simultaneous {level_of(attrs)} band {shown}"
     if attrs["method"] == "compare_accuracies":
         texts["verdict"] = _bounded(row, alpha_of(attrs))
-    side = {"greater": "one-sided"}.get(str(attrs.get("alternative")), "two-sided")
+    side = side_of(attrs).split(" ")[0]
     texts |= {"noun": called(attrs)[0], "level": level_of(attrs), "side": side}
     texts["aim"] = called({"quantity": aim})[0]
     family = str(attrs.get("family", "1 measure"))
     texts["together"] = f" for {family} together" * (family != "1 measure")
     end = " The list ends inside a tie." * bool(row.get("tied"))
     if row.get("threshold_high") == math.inf:
-        end = " With so few gains, this quantile tends to be too low: report the other threshold."
+        end = " With so few gains, this quantile tends to be too low."
     if texts.get("threshold") == _NONE:
-        return f"No threshold for {row['measure']} reaches the requested value."
+        return f"No threshold for {row['measure']} guarantees the requested value."
+    if row.get("critical", 0) > row.get("n", 0):
+        sentence = "At n = {n}, no number of true positives is significant at p = {p}."
     if sentence:
         text = _ONE.sub(r"1 \1", sentence.format_map(defaultdict(lambda: _NONE, texts))) + end
         for unknown, told in _UNKNOWN:
@@ -247,7 +256,7 @@ def _number(row: Row, name: Any, unit: Unit) -> str:
     if math.isnan(value):
         return _NONE
     if name in plain["n_pairs" in row]:
-        return f"{value:.4g}"
+        return f"{value:.4g}".replace("-", "−")
     if str(name).startswith("p_") and name != "p_stderr":
         if value < 0.001:
             return f"{value:.1g}"
@@ -279,6 +288,7 @@ _NONE = "not available"
 #: text to omit if the estimate is missing
 _UNKNOWN = (
     (rf" \({_NONE}\)", ""),
+    (rf" on average over the precisions .* \(from {_NONE} to {_NONE}\)", ""),
     (rf"is estimated at {_NONE}( \([^)]*\))?", "cannot be estimated"),
     (rf"({_NONE}) \(\d[^)]*\)", r"\1"),
     (

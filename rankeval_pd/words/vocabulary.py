@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Any
 
 import pandas as pd
@@ -18,180 +18,248 @@ PERCENT_METRICS = ("accuracy", "precision", "recall", "f1")
 
 #: columns with proportions, which are shown in percent
 SHARES = (
-    "precision recall tpr fpr fnr power power_low power_high agreement specificity npv share"
+    "precision recall tpr fpr fnr power power_low power_high agreement specificity npv f1 share"
     " expected_agreement"
 ).split()
 
-ADJUSTED = {
-    "holm": "Holm's method",
-    "bonferroni": "Bonferroni's method",
-    "bh": "the method of Benjamini and Hochberg",
-    "by": "the method of Benjamini and Yekutieli",
-    "max-t": "the single-step max-t method",
-    "max-t-stepdown": "the step-down max-t method",
-    "envelope": "a simultaneous envelope",
-}
+#: the words of a record: a heading, and the words for each value, method or role; a role with a
+#: value has a sentence for this value only
+_WORDS = """\
+adjust
+    holm: Holm's method
+    bonferroni: Bonferroni's method
+    bh: the method of Benjamini and Hochberg
+    by: the method of Benjamini and Yekutieli
+    max-t: the single-step max-t method
+    max-t-stepdown: the step-down max-t method
+    envelope: a simultaneous envelope
+test
+    fisher: Fisher's exact test
+    midp: the mid-p version of Fisher's test
+    mcnemar: McNemar's exact test
+    score: the score test
+    kosinski: Kosinski's weighted generalized score test, with half counts and an allowance for
+        skewness
+    stratified: the exact Cochran–Mantel–Haenszel test
+    cluster: a cluster-robust t test
+    groups: Student's t test over the groups
+    t: the paired t test
+    linearized: a t test with linearized variances of the positives and of the negatives
+    welch: Welch's t test
+    delong: DeLong's test
+    hypergeometric: hypergeometric tests
+    binomial: binomial tests
+    pearson: Pearson's chi-squared test given the total of true positives
+    swaps: random swaps of the candidates that are in only one of the two lists
+    permutation: approximate randomization
+    unconditional: an unconditional exact test of two paired proportions
+    hall: random signs of the paired differences, with Hall's correction for skewness
+    proportions: the distribution of a difference between two dependent proportions
+    wilcoxon: Wilcoxon's signed-rank test, with Hodges–Lehmann estimates and limits for the gains
+    wild: a wild bootstrap (random signs of the paired differences)
+    recentred: the paired bootstrap of Berg-Kirkpatrick et al. (2012)
+    strict: the paired bootstrap as written in Berg-Kirkpatrick et al. (2012, figure 1)
+    zero: a paired bootstrap (share of gains below 0)
+    crossed: a t test with a variance for each of two crossed factors
+    seeds: a t test with separate variances for items and training seeds (Welch and Cochran)
+interval
+    clopper-pearson: Clopper–Pearson
+    wilson: Wilson
+    jeffreys: Jeffreys
+    newcombe: Newcombe
+    delong: DeLong
+    wild: wild bootstrap
+    gaffke: Gaffke
+    hall: Hall
+    percentile: percentile bootstrap
+    basic: basic bootstrap
+    tango: Tango
+    student: Student's t
+    t: Student's t
+    korn-graubard: Korn-Graubard
+    order: order-statistic
+    order-count: order-statistic and count
+    mover: MOVER (Zou and Donner)
+    hypergeometric: exact hypergeometric
+    sup-t: simultaneous sup-t
+    cluster: cluster-robust
+    jackknife: jackknife
+    hodges-lehmann: Hodges–Lehmann
+    dkw: Dvoretzky–Kiefer–Wolfowitz
+    systems: system bootstrap
+    proportions: dependent-proportions
+target
+    region: for fixed thresholds
+    nbest: for n-best lists
+    both: (the wider of the limits for fixed thresholds and for n-best lists)
+tested
+    calibration: The p-values are from
+    gain_threshold: The p-values are from
+    population_calibration: The p-values are from
+    needed_candidates: The power is that of
+    plan_annotation: The power is that of
+    area: Areas were tested against one half with
+    compare_accuracies: The p-values are bounds for
+    random_test: True-positive counts were tested against a random ranking using
+    repetition: Variation between samples was tested with
+title
+    acceptance_precision: results at thresholds
+    annotator_agreement: coefficients of agreement between annotators
+    calibration: agreement of the sign of gains with other data, by p-value
+    choose_threshold: chosen thresholds, with lower {level:.0%} limits for the {aim}
+    compare_accuracies: difference of two accuracies
+    crossovers: list sizes with better results than chance
+    det: error rates of lists
+    gain: true positive rates of lists
+    gain_threshold: gains that correspond to a range of p-values
+    isolines: possible points of lists
+    needed_candidates: judgments needed and power, for a comparison of two precisions
+    plan_annotation: judgments needed and power, for a comparison of two lists
+    population_calibration: agreement of the sign of gains with all items, by p-value
+    precision_recall: precision and recall of lists
+    random_band: points that random rankings reach with probability p
+    random_bound: true positives in random rankings
+    random_cdf: distribution of true positives in random rankings
+    random_test: tests against a random ranking
+    repetition: variation of precision between samples
+    roc: true and false positive rates of lists
+    significant_ranges: list sizes with significant differences
+    tie_sensitivity: p-values over orders of equal scores
+handled
+    agreement=majority: The label of a candidate is the majority vote of the annotators.
+    agreement=any: A candidate is a true positive if any annotator says so.
+    agreement=all: A candidate is a true positive if all annotators say so.
+    agreement=each: Each annotator's labels were evaluated separately.
+    n_tied_votes: Candidates with tied votes were omitted ({n_tied_votes:,}).
+    groups: Rows with the same {} were treated as a cluster.
+    n_groups: The number of clusters is {n_groups:,}.
+    strata: Scores are {average} averages over strata ({0}).
+    weight: Each {} has the same weight.
+    min_grade: Grades of at least {min_grade:g} count as relevant.
+    seeds: Each system was trained with several seeds (column {}).
+    ties=shared: Equal scores were ordered at random, in the same order for all measures.
+    ties=trec: Equal scores were ordered by document name, as in trec_eval.
+    ties=expected: Results are averages over all orders of equal scores.
+    ties=best: Among equal scores, true positives were ranked first.
+    ties=worst: Among equal scores, true positives were ranked last.
+    missing=last: Candidates without a score were ranked last.
+    missing=drop: Candidates without a score were omitted.
+    missing=absent: Candidates without a score were not retrieved.
+    missing=ratio: Scores are means over the items that have a score.
+    unjudged=negative: Candidates without a label were treated as negatives.
+    unjudged=skip: Candidates without a label were omitted.
+    unjudged=estimate: The labels of unjudged candidates were estimated from judged candidates.
+    unjudged=bounds: The limits allow for any labels of the unjudged candidates.
+    undefined=zero: A metric counts as 0 for a query in which it is undefined.
+    undefined=skip: Queries with an undefined metric were omitted.
+    aim=precision: Thresholds are the lowest with a guaranteed precision of {precision:g}.
+    aim=recall: Thresholds are the highest with a guaranteed recall of {recall:g}.
+    aim=youden: Thresholds maximize the Youden index.
+    bound=discrete: Counts were compared with the {bound} bound of Macskassy (2005).
+    bound=interpolated: Counts were compared with the {bound} bound of Macskassy (2005).
+    bound=parametric: Counts were compared with the {bound} bound of Macskassy (2005).
+    bound=critical: Counts were compared with the smallest count that is significant at p.
+    p: The significance level of a bound is p = {}.
+    simultaneous=0: Each bound applies to a single n.
+    simultaneous=1: The bounds apply jointly to all n in the table.
+    population=finite: True positives in random rankings follow a hypergeometric distribution.
+    population=infinite: True positives in random rankings follow a binomial distribution.
+    n_keys: The p-values are from {n_keys:,} random orders of equal scores.
+    power: The requested power is {power:g}.
+    budget: The number of judgments was limited to {budget:,}.
+    precisions: The plan is for precisions of {} in the two difference regions.
+    overlap: The plan is for lists with precisions of {precision_a:g} and {precision_b:g} and an
+        overlap of {overlap:g}.
+    n_judged: The precisions are estimates from {n_judged:,} judged candidates in each list.
+noun
+    tpr: true positive rate
+    fpr: false positive rate
+    fnr: false negative rate
+    share: share of candidates
+    tp: true positives
+    p_value: p-value
+    youden: Youden index
+    npv: negative predictive value
+    f1: F1
+    enrichment: lift
+area
+    ap: average precision
+    roc: area under the ROC curve
+    bedroc: BEDROC (α = {alpha:g})
+    partial_area: standardized partial area under the ROC curve (up to an FPR of {fpr:g})
+heading
+    ci_low: lower limit
+    measure_a: A
+    measure_b: B
+    system_a: A
+    system_b: B
+    tp: true positives
+    p_value: p
+    p_adjusted: adjusted p
+    tpr: TPR
+    fpr: FPR
+column
+    enrichment: lift
+    bedroc: value
+    agreement: value
+    probability: agreement
+    true-positives: tp
+    gain_threshold: threshold
+    per_query: value
+    compare_accuracies: gain
+caveat
+    n_ending_in_tie=1: In one row, a list ends inside a tie; `details=True` shows which lists.
+    n_ending_in_tie: In {n_ending_in_tie:,} rows, a list ends inside a tie; `details=True` shows
+        which lists.
+    p_adjusted=rounded up: Adjusted p-values are exact, or rounded up to the next exact p-value.
+    n_grid: There are too many candidates to compute every n. The results are for {n_grid:,} values
+        of n; above n = 70, consecutive values differ by at most about 1%.
+    pool=retrieved: The chance level is the value for a random order of the candidates that each
+        measure retrieved.
+    pool: The chance level is the value for a random draw from a collection of {pool:,} candidates
+        in each group.
+    n_lacking=1: The value of a run is 0 for a query without evaluated documents (up to 1 query).
+    n_lacking: The value of a run is 0 for a query without evaluated documents (up to {n_lacking:,}
+        queries).
+    n_undefined=1: A query without a value counts as 0 (up to 1 query).
+    n_undefined: A query without a value counts as 0 (up to {n_undefined:,} queries).
+    n_tied=1: One list per run ends inside a tie; `details=True` shows the range.
+    n_tied: Up to {n_tied:,} lists per run end inside a tie; `details=True` shows the range.
+    judged_low: Of the documents up to the cutoff, at least {judged_low:.0%} are judged in each run.
+    depth_low: The longest lists in the runs contain {depth_low:,} to {depth_high:,} documents.
+    seed_variance=pooled: The variance between seeds is pooled over all {n_systems} systems.
+"""
 
-TESTS = {
-    "fisher": "Fisher's exact test",
-    "midp": "the mid-p version of Fisher's test",
-    "mcnemar": "McNemar's exact test",
-    "score": "the score test",
-    "kosinski": (
-        "Kosinski's weighted generalized score test, with half counts and an allowance for skewness"
-    ),
-    "stratified": "the exact Cochran–Mantel–Haenszel test",
-    "cluster": "a cluster-robust t test",
-    "groups": "Student's t test over the groups",
-    "t": "the paired t test",
-    "linearized": "a t test with linearized variances of the positives and of the negatives",
-    "welch": "Welch's t test",
-    "delong": "DeLong's test",
-    "hypergeometric": "hypergeometric tests",
-    "pearson": "Pearson's chi-squared test given the total of true positives",
-    "swaps": "random swaps of the candidates that are in only one of the two lists",
-    "permutation": "approximate randomization",
-    "unconditional": "an unconditional exact test of two paired proportions",
-    "hall": "random signs of the paired differences, with Hall's correction for skewness",
-    "proportions": "the distribution of a difference between two dependent proportions",
-    "wilcoxon": (
-        "Wilcoxon's signed-rank test, with Hodges–Lehmann estimates and limits for the gains"
-    ),
-    "wild": "a wild bootstrap (random signs of the paired differences)",
-    "recentred": "the paired bootstrap of Berg-Kirkpatrick et al. (2012)",
-    "strict": "the paired bootstrap as written in Berg-Kirkpatrick et al. (2012, figure 1)",
-    "zero": "a paired bootstrap (share of gains below 0)",
-    "crossed": "a t test with a variance for each of two crossed factors",
-    "seeds": "a t test with separate variances for items and training seeds (Welch and Cochran)",
-}
+
+def _sections(text: str) -> Iterator[dict[str, str]]:
+    """Return the entries under each heading."""
+    entries: dict[str, str] = {}
+    for line in text.replace("\n        ", " ").splitlines():
+        name, colon, words = line.strip().partition(": ")
+        if colon:
+            entries[name] = words
+        else:
+            entries = {}
+            yield entries
+
+
+ADJUSTED, TESTS, INTERVALS, TARGETS, TESTED, TITLES, HANDLED, *_more = _sections(_WORDS)
+NOUNS, _AREAS, HEADINGS, COLUMNS, CAVEATS = _more
 
 DRAWN = "permutation wild hall recentred strict zero".split()  # exact laws if nothing was drawn
 
-#: what was tested by methods that do not test differences
-TESTED = {
-    "area": "Areas were tested against one half with",
-    "random_test": "True-positive counts were tested against a random ranking using",
-    "repetition": "Variation between samples was tested with",
-}
-
-#: roles in a record, and a sentence about the value, or a sentence for each value
-HANDLED: dict[str, str | dict[str, str]] = {
-    "agreement": {
-        "majority": "The label of a candidate is the majority vote of the annotators.",
-        "any": "A candidate is a true positive if any annotator says so.",
-        "all": "A candidate is a true positive if all annotators say so.",
-        "each": "Each annotator's labels were evaluated separately.",
-    },
-    "groups": "Rows with the same {} were treated as a cluster.",
-    "strata": "Scores are {average} averages over strata ({0}).",
-    "weight": "Each {} has the same weight.",
-    "min_grade": "Grades of at least {min_grade:g} count as relevant.",
-    "seeds": "Each system was trained with several seeds (column {}).",
-    "ties": {
-        "shared": "Equal scores were ordered at random, in the same order for all measures.",
-        "trec": "Equal scores were ordered by document name, as in trec_eval.",
-        "expected": "Results are averages over all orders of equal scores.",
-        "best": "Among equal scores, true positives were ranked first.",
-        "worst": "Among equal scores, true positives were ranked last.",
-    },
-    "missing": {
-        "last": "Candidates without a score were ranked last.",
-        "drop": "Candidates without a score were omitted.",
-        "absent": "Candidates without a score were not retrieved.",
-        "ratio": "Scores are means over the items that have a score.",
-    },
-    "unjudged": {
-        "negative": "Candidates without a label were treated as negatives.",
-        "skip": "Candidates without a label were omitted.",
-        "estimate": "The labels of unjudged candidates were estimated from judged candidates.",
-        "bounds": "The limits allow for any labels of the unjudged candidates.",
-    },
-    "undefined": {
-        "zero": "Undefined metrics count as 0.",
-        "skip": "Queries with an undefined metric were omitted.",
-    },
-}
-
-INTERVALS = {
-    "clopper-pearson": "Clopper–Pearson",
-    "wilson": "Wilson",
-    "jeffreys": "Jeffreys",
-    "newcombe": "Newcombe",
-    "delong": "DeLong",
-    "wild": "wild bootstrap",
-    "gaffke": "Gaffke",
-    "hall": "Hall",
-    "percentile": "percentile bootstrap",
-    "basic": "basic bootstrap",
-    "tango": "Tango",
-    "student": "Student's t",
-    "korn-graubard": "Korn-Graubard",
-    "order": "order-statistic",
-    "mover": "MOVER (Zou and Donner)",
-    "hypergeometric": "exact hypergeometric",
-    "sup-t": "simultaneous sup-t",
-    "cluster": "cluster-robust",
-    "jackknife": "jackknife",
-    "hodges-lehmann": "Hodges–Lehmann",
-    "dkw": "Dvoretzky–Kiefer–Wolfowitz",
-    "systems": "system bootstrap",
-    "proportions": "dependent-proportions",
-}
-
-#: what the intervals of n-best lists cover
-TARGETS = {
-    "region": "for fixed thresholds",
-    "nbest": "for n-best lists",
-    "both": "(the wider of the limits for fixed thresholds and for n-best lists)",
-}
-
-#: captions of tables with several quantities in a row
-TITLES = {
-    "acceptance_precision": "precision and recall at thresholds",
-    "choose_threshold": "chosen thresholds",
-    "compare_accuracies": "difference of two accuracies",
-    "crossovers": "list sizes with better results than chance",
-    "random_bound": "true positives in random rankings",
-    "random_test": "tests against a random ranking",
-    "significant_ranges": "list sizes with significant differences",
-    "tie_sensitivity": "p-values over orders of equal scores",
-}
-
-NOUNS = {
-    "tpr": "true positive rate",
-    "fpr": "false positive rate",
-    "fnr": "false negative rate",
-    "share": "share of candidates",
-    "tp": "true positives",
-    "p_value": "p-value",
-}
-
-_AREAS = {
-    "ap": "average precision",
-    "roc": "area under the ROC curve",
-    "bedroc": "BEDROC (α = {alpha:g})",
-    "partial_area": "standardized partial area under the ROC curve (up to an FPR of {fpr:g})",
-}
-
-
-_QUANTITIES = {
-    "youden": "Youden index",
-    "npv": "negative predictive value",
-    "f1": "F1",
-    "enrichment": "lift",
-}
 _NO_PERCENT = ("lift", "enrichment", "score", "gain", "area", "threshold")
 
 
 def called(attrs: Attrs) -> tuple[str, bool]:
     """Return the name of the quantity in a record, and whether to use percent."""
     metric, weight = attrs.get("metric"), attrs.get("weight")
-    if area := _AREAS.get(attrs.get("kind", attrs.get("method"))):
-        return area.format_map(attrs), False
     quantity = str(attrs.get("quantity", "score"))
+    area = _AREAS.get(str(attrs.get("kind", attrs.get("method"))))
+    if area and quantity not in NOUNS:  # rather than a height of the ROC curve
+        return area.format_map(attrs), False
     if metric is None:
-        name = NOUNS.get(quantity, _QUANTITIES.get(quantity, quantity))
-        return name.replace("-", " "), quantity not in _NO_PERCENT
+        return NOUNS.get(quantity, quantity).replace("-", " "), quantity not in _NO_PERCENT
     text = WRITTEN.get(metric, str(metric))
     if metric == "mean":
         text = f"mean {attrs.get('of', 'score')}"
@@ -207,15 +275,13 @@ def noun_of(attrs: Attrs) -> str:
     return str(attrs.get("noun", "measure"))
 
 
-def handled(attrs: Attrs, roles: Iterable[str]) -> Iterator[str]:
-    """Write a sentence for each of these roles in a record."""
-    for role in roles:
-        value, texts = attrs.get(role), HANDLED[role]
-        if isinstance(texts, dict):
-            if value in texts:
-                yield texts[value]
-        elif value is not None:
-            yield texts.format(listed_of(attrs, role), **attrs)
+def handled(attrs: Attrs, roles: Container[str] = ()) -> Iterator[str]:
+    """Write a sentence for each of these roles in a record, or for all."""
+    for role, text in HANDLED.items():
+        name, _, value = role.partition("=")
+        given = attrs.get(name)
+        if (not roles or name in roles) and given is not None and value in ("", str(given)):
+            yield text.format(listed_of(attrs, name), **attrs)
 
 
 def listed_of(attrs: Attrs, role: str) -> str:
@@ -230,6 +296,26 @@ def least_p(attrs: Attrs) -> float:
     if not draws or not drawn:
         return 0.0
     return 1.0 / (float(draws) + 1.0)
+
+
+def over_of(attrs: Attrs) -> str:
+    """Return what an average is over, or ""."""
+    if "average" not in attrs:
+        return ""
+    over = listed_of(attrs, "by") or "query"
+    if "strata" in attrs:
+        over = f"strata ({listed_of(attrs, 'strata')})"
+    return f"{attrs['average']} average over {over}"
+
+
+def drawn_of(attrs: Attrs) -> str:
+    """Return the number of resamples and the seed in a record, or ""."""
+    if not attrs.get("n_resamples"):
+        return ""
+    text = f"{attrs['n_resamples']:,} resamples"
+    if attrs.get("test") == "swaps":  # the number differs between pairs
+        text = f"up to {text}"
+    return text + f" (random seed {attrs.get('seed')})" * ("seed" in attrs)
 
 
 def alpha_of(attrs: Attrs) -> float:
@@ -278,25 +364,48 @@ PAIRED = (
     " paired_bootstrap paired_permutation gain_by_size"
 ).split()
 
+#: methods with intervals for differences
+DIFFERENCES = (*PAIRED, "compare_accuracies")
+
 
 def laws_of(attrs: Attrs) -> str:
     """Return the names of the laws of the intervals in a record, or ""."""
     names = str(attrs.get("interval") or "").split(", ")
-    return join(INTERVALS.get(name, name) for name in names)
+    text = join(INTERVALS.get(name, name) for name in names)
+    if attrs.get("phi", 1.0) != 1.0:
+        text += f" (overdispersion {attrs['phi']:.3g})"
+    return text
 
 
-def intervals_of(attrs: Attrs, *, gaps: bool) -> str:
-    """Return the name of the intervals for values or differences, or ""."""
+def side_of(attrs: Attrs) -> str:
+    """Return whether the tests in a record are two-sided, or their alternative."""
+    side = str(attrs.get("alternative", "two-sided"))
+    if side == "two-sided":
+        return side
+    return f"one-sided ({side})"
+
+
+def intervals_of(attrs: Attrs) -> str:
+    """Return the name of the intervals, for values or else for differences, or ""."""
     kind = laws_of(attrs)
-    if not gaps:
-        return f"{attrs.get('intervals', '')} {kind}".strip()
-    if "baseline" in attrs:
+    if attrs["method"] not in DIFFERENCES:
+        if "baseline" not in attrs:
+            return f"{attrs.get('intervals', '')} {kind}".strip()
+        kind = ""  # the law is that of the values
+    scope = scope_of(attrs)
+    if scope == "simultaneous" and attrs["adjust"] not in ("holm", "bonferroni"):
         kind = ""
+    side = "one-sided" * (side_of(attrs) != "two-sided")
+    return " ".join(filter(None, [side, scope, kind]))
+
+
+def scope_of(attrs: Attrs) -> str:
+    """Return whether the intervals of differences are adjusted, and how, or ""."""
     if not adjustment(attrs):
-        return kind
+        return ""
     if attrs["adjust"] in ("bh", "by"):
-        return f"adjusted (false coverage rate) {kind}".rstrip()
-    return f"simultaneous {kind * (attrs['adjust'] in ('holm', 'bonferroni'))}".rstrip()
+        return "adjusted (false coverage rate)"
+    return "simultaneous"
 
 
 P_VALUES = ("p_adjusted", "p_value")

@@ -198,6 +198,7 @@ def test_distribution_functions(population):
 # ---------------------------------------------------------------------------- groups and extremes
 
 
+@pytest.mark.filterwarnings("ignore:.* groups have fewer than n:rankeval_pd.RankevalWarning")
 def test_pools_of_many_sizes_count_what_each_measure_scores(ragged):
     frame = ragged.reset_index(drop=True)
     frame.loc[::7, "a"] = np.nan

@@ -257,6 +257,7 @@ def test_rounded_p_values_are_never_below_the_exact_ones(monkeypatch, shift):
 # -------------------------------------------------------------------------------- groups combined
 
 
+@pytest.mark.filterwarnings("ignore:.* groups have fewer than n:rankeval_pd.RankevalWarning")
 @pytest.mark.parametrize("population", ["infinite", "finite"])
 def test_groups_combined_by_hand(ragged, population):
     asked = ragged.rankeval(by="query", measures=["a", "c"])

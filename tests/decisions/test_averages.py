@@ -47,6 +47,7 @@ def limits_by_hand(values):
 # -------------------------------------------------------------------------------- Averages of lists
 
 
+@pytest.mark.filterwarnings("ignore:.* groups have fewer than n:rankeval_pd.RankevalWarning")
 def test_macro_precision_is_the_mean_over_queries():
     frame = collection()
     each = nbest_precision(frame, [5, 15], **ROLES)
@@ -62,6 +63,7 @@ def test_macro_precision_is_the_mean_over_queries():
     assert found["n_missing"].max() > 0
 
 
+@pytest.mark.filterwarnings("ignore:.* groups have fewer than n:rankeval_pd.RankevalWarning")
 def test_macro_recall_is_the_mean_over_queries_with_positives():
     frame = collection()
     each = frame.rankeval(**ROLES).nbest_recall([5, 15])

@@ -151,10 +151,12 @@ def test_ties_error(frame):
 
 
 def test_groups_smaller_than_n_have_no_row(ragged):
-    found = ragged.rankeval.nbest_precision([10, 4, 7, 4], by="query", measures="a")
+    with pytest.warns(RankevalWarning, match="2 of 3 groups have fewer than n=10 candidates"):
+        found = ragged.rankeval.nbest_precision([10, 4, 7, 4], by="query", measures="a")
     rows = list(zip(found["query"], found["n"], strict=True))
     assert rows == [("q1", 10), ("q1", 4), ("q1", 7), ("q2", 4), ("q2", 7), ("q3", 4)]
-    assert set(ragged.rankeval.random_bound(n=9, by="query")["query"]) == {"q1", "q2"}
+    with pytest.warns(RankevalWarning, match="1 of 3 groups have fewer than n=9 candidates"):
+        assert set(ragged.rankeval.random_bound(n=9, by="query")["query"]) == {"q1", "q2"}
     with pytest.raises(ValueError, match=r"n=13 exceeds the number of candidates, 12"):
         ragged.rankeval.nbest_precision([4, 13], by="query")
 

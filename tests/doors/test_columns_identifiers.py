@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import warnings
 
+import dask.dataframe
 import numpy as np
 import pandas as pd
 import pytest
 
-import rankeval_pd
+import rankeval_pd.dask
 from rankeval_pd import RankevalWarning
-from rankeval_pd.doors.columns import identifier_reason, warn_of_identifiers
+from rankeval_pd.doors.columns import identifier_reason
 
 N = 60
 RNG = np.random.default_rng(33)
@@ -74,18 +75,62 @@ def test_one_value_in_each_group_as_a_join_gives_it():
 
 @pytest.mark.parametrize("form", FORMS)
 def test_one_warning_names_all_and_the_way_out(form):
-    data = FORMS[form].assign(doc=DISTINCT, row=np.arange(N))
-    message = r"'doc' \(whole numbers .*; 'row' .*exclude=\['doc', 'row'\].*measures=\[\.\.\.\]"
+    data = FORMS[form].assign(code=DISTINCT, row=np.arange(N))
+    if form == "items":  # whole numbers beside scores from 0 to 1 are asked about
+        data[["a", "b"]] *= 100.0
+    message = r"'code' \(whole numbers .*; 'row' .*exclude=\['code', 'row'\].*measures=\[\.\.\.\]"
     with pytest.warns(RankevalWarning, match=message) as found:
         ask(form, data)
     ours = [x for x in found if "look like identifiers" in str(x.message)]
     assert [x.filename for x in ours] == [__file__]
-    assert sorted(ask(form, data, exclude=["doc", "row"])) == ["a", "b"]
+    assert sorted(ask(form, data, exclude=["code", "row"])) == ["a", "b"]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        named = ["a", "b", "doc", "row"]
+        named = ["a", "b", "code", "row"]
         assert sorted(ask(form, data, measures=named)) == named  # named: meant
-    warn_of_identifiers({"a": pd.Series([0.1, 0.2])}, taken_as="measures")  # none
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("odd", ["qid", "item_id", "fold"])
+def test_numbers_named_like_identifiers_are_asked_about(form, odd):
+    data = FORMS[form].assign(**{odd: np.arange(N) % 7})
+    with pytest.raises(ValueError, match=f"'{odd}' can hardly be scores.*by=.*exclude='{odd}'"):
+        ask(form, data)
+    assert sorted(ask(form, data, exclude=odd)) == ["a", "b"]
+    assert sorted(ask(form, data, measures=["a", odd])) == sorted(["a", odd])
+
+
+def test_whole_numbers_beside_shares_are_asked_about(two):
+    data = two.assign(age=RNG.integers(20, 80, 40))
+    lazy = dask.dataframe.from_pandas(data, npartitions=2).rankeval
+    for ask_for in (data.rankeval.system_ranks, data.rankeval.summary, lazy.paired_bootstrap):
+        with pytest.raises(ValueError, match=r"'age' can hardly be scores like the other columns"):
+            ask_for()
+    assert two.mul(5).assign(age=data["age"]).rankeval.system_ranks()["system"].size == 3
+
+
+@pytest.mark.parametrize("form", ["rankings", "items"])
+def test_text_that_repeats_for_each_item_is_asked_about(form):
+    wide = FORMS[form].drop(columns="gold", errors="ignore").rename_axis(index="place")
+    long = wide.reset_index().melt("place", var_name="model", value_name="score")
+    if form == "rankings":
+        long["gold"] = long["place"] % 3 == 0
+    role = "system" if form == "items" else "measure"
+    message = f"each combination of 'model' and 'place'.*{role}='model'"
+    with pytest.raises(ValueError, match=message):
+        ask(form, long)
+    found = ask(form, long, score="score", item="place", **{role: "model"})
+    assert sorted(found) == ["a", "b"]
+    rows = long.drop(columns="place").sample(frac=1.0, random_state=1)  # no item is known
+    assert list(ask(form, rows.assign(other=rows["score"] + 1.0))) != []
+
+
+def test_the_only_boolean_beside_shares_may_be_a_system():
+    data = SCORES.assign(c=RNG.random(N) < 0.5)
+    with pytest.warns(RankevalWarning, match="'c', the only boolean column, is taken as the gold"):
+        data.rankeval.summary()
+    data.rankeval.summary(gold="c")
+    data.rankeval.summary(5)
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -353,3 +353,20 @@ def test_groups_that_dask_does_not_know(kind):
         warnings.simplefilter("ignore", rankeval_pd.RankevalWarning)
         found = ds.chunk(query=1).rankeval.nbest_precision([2], **roles).compute()
         xr.testing.assert_identical(found, ds.rankeval.nbest_precision([2], **roles))
+
+
+def test_a_dimension_of_one_variable_alone_is_asked_about():
+    rng = np.random.default_rng(0)
+    ds = xr.Dataset(
+        {
+            "X": (("candidate", "feature"), rng.random((30, 4))),
+            "a": ("candidate", rng.random(30)),
+            "gold": ("candidate", rng.random(30) < 0.5),
+        }
+    )
+    for data in (ds, ds.chunk(candidate=10)):
+        with pytest.raises(ValueError, match=r"'X' has the dimension 'feature', .*exclude='X'"):
+            data.rankeval.area()
+    assert ds.rankeval.area(exclude="X")["measure"].to_numpy().tolist() == ["a"]
+    assert ds.rankeval.area(measures=["X", "a"]).sizes == {"feature": 4, "measure": 2}
+    assert ds.drop_vars("a").rankeval.area().sizes == {"feature": 4, "measure": 1}

@@ -273,3 +273,12 @@ def test_the_graph_of_items_is_small_and_holds_no_data():
     graph = dict(ds.rankeval.system_ranks(n_resamples=5_000).__dask_graph__())
     assert len(graph) < 5_000
     assert len(pickle.dumps(list(graph))) < 2**20
+
+
+@pytest.mark.parametrize("value", [2**63, -(10**59)])
+def test_a_value_that_the_label_cannot_hold_does_not_occur(value):
+    frame = candidates(0, 40).assign(gold=np.arange(40) % 3)
+    data = xr.Dataset.from_dataframe(frame.reset_index(drop=True).rename_axis("candidate"))
+    for given in (data, data.chunk(candidate=20)):
+        with pytest.raises(ValueError, match="positive: no candidate has the value"):
+            given.rankeval.area(positive=value, measures="a")

@@ -497,3 +497,18 @@ def test_what_names_the_items_of_a_column_for_each_system_is_no_system():
     assert list(given.columns) == ["seg_id", "a", "b"]
     with pytest.raises(ValueError, match="for one column per system, omit them or pass label"):
         given.rankeval(item="seg_id").system_ranks()
+
+
+def test_categories_of_flags_are_right_or_wrong():
+    right = pd.DataFrame(np.random.default_rng(0).random((30, 2)) < 0.6, columns=["a", "b"])
+    wanted = right.rankeval.paired_bootstrap()
+    pd.testing.assert_frame_equal(right.astype("category").rankeval.paired_bootstrap(), wanted)
+
+
+def test_no_items_and_no_names_are_said():
+    data = pd.DataFrame({"a": [1.0, 2.0], "b": [0.0, 1.0]})
+    with pytest.raises(ValueError, match="has 0 items, but"):
+        data.iloc[:0].rankeval.paired_bootstrap()
+    for empty in ([], (), {}):
+        with pytest.raises(ValueError, match=r"measures=.* contains no names"):
+            data.rankeval.paired_bootstrap(measures=empty)

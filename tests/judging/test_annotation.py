@@ -399,3 +399,28 @@ def test_the_table_of_agreement():
     found = rare.rankeval(gold=["a1", "a2"]).annotator_agreement()
     assert (found["ci_low"] < 0.5).all()
     assert (found["ci_high"] > found["value"]).all()
+
+
+def test_plans_that_nobody_can_carry_out_end_soon():
+    with pytest.raises(ValueError, match=r"n=1000000000: the power of more than 1,048,576"):
+        rankeval_pd.needed_candidates(0.5, 0.4, 0.5, 10**9)
+    with pytest.raises(ValueError, match=r"n is missing: every n up to 100,000,000 gives too many"):
+        rankeval_pd.random_bound_for(0.05, n_candidates=10**8, n_positive=10**6)
+    with pytest.raises(ValueError, match=r"n_a=10+: pass the size of a list, at most 1e\+18"):
+        rankeval_pd.compare_for(1, 10**19, 1, 10)
+
+
+@pytest.mark.parametrize(
+    ("function", "good", "name"),
+    [
+        (rankeval_pd.dispersion_for, (0.05, 0.04, 80), "sd_observed"),
+        (rankeval_pd.coverage_for, (9, 80, 0.04), "failures"),
+        (rankeval_pd.needed_items, (0.5, 0.27, 2000), "gain"),
+        (rankeval_pd.compare_for, (5, 10, 3, 10), "tp_a"),
+    ],
+)
+def test_published_numbers_are_numbers(function, good, name):
+    function(*good)
+    for odd in ("0.1", b"1", True, None, ["0.1"]):
+        with pytest.raises(TypeError, match=f"^{name}="):
+            function(odd, *good[1:])

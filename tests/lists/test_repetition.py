@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import product
 
 import numpy as np
@@ -10,10 +11,12 @@ import pytest
 import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 from scipy import stats
-from scipy.stats import fisher_exact
+from scipy.stats import fisher_exact, norm
 
 import rankeval_pd
+from rankeval_pd.lists import repetition
 from rankeval_pd.stats import proportions
 from rankeval_pd.stats.proportions import INTERVALS
 from tests.conftest import examples
@@ -331,6 +334,24 @@ def test_published_precisions_have_the_p_values_of_every_overlap(counts, alterna
     assert found["difference"] == pytest.approx(counts[0] / counts[1] - counts[2] / counts[3])
     assert found["p_low"] == pytest.approx(min(wanted), rel=1e-9)
     assert found["p_high"] == pytest.approx(max(wanted), rel=1e-9)
+
+
+@pytest.mark.parametrize("counts", [(30, 70, 18, 70), (33, 70, 12, 55)])
+def test_coarse_grids_find_the_extreme_p_values(counts, monkeypatch):
+    monkeypatch.setattr(repetition, "_GRID", 6)
+    monkeypatch.setattr(repetition, "_KEPT", 20)
+    monkeypatch.setattr(repetition, "_TESTED", 50)
+    wanted = _every(*counts)
+    found = rankeval_pd.compare_for(*counts).iloc[0]
+    assert_allclose([found["p_low"], found["p_high"]], [min(wanted), max(wanted)], rtol=1e-9)
+
+
+@pytest.mark.parametrize("size", [10**7, 10**18])
+def test_large_lists_have_the_extreme_p_values_of_equal_sizes(size):
+    found = rankeval_pd.compare_for(size // 2 + 100, size, size // 2, size).iloc[0]
+    # the regions are 100 true and 100 false positives, or the whole lists
+    assert found["p_low"] == pytest.approx(2.0 / math.comb(200, 100), rel=1e-9)
+    assert found["p_high"] == pytest.approx(2.0 * norm.sf(99.0 / np.sqrt(size / 2.0)), rel=1e-4)
 
 
 def test_regions_that_are_known():

@@ -615,7 +615,7 @@ def test_means_say_what_they_rest_on():
     said = rankeval_pd.in_words(whole)
     for fact in (
         "The value of a run is 0 for a query without evaluated documents (up to 3 queries).",
-        "of the documents up to the cutoff are judged.",
+        "are judged in each run.",
         "A query without a value counts as 0 (up to 1 query).",
     ):
         assert fact in said
@@ -695,3 +695,12 @@ def test_methods_of_rankings_say_where_the_grades_are():
     twice = pd.concat([frame, frame.assign(query="2")]).rename(columns={"grade": "gold"})
     with pytest.raises(ValueError, match=r"pass the query column as by=\.\.\."):
         twice.rankeval.nbest_precision(1, min_grade=1, key="document", measures="run")
+
+
+@pytest.mark.parametrize("metrics", ["nDCG@5", ["P@5", "AP"]])
+def test_no_judged_query_gives_an_empty_table(metrics):
+    frame = pd.DataFrame({"query": ["q1", "q2"], "document": ["d", "d"], "a": [1.0, 2.0]})
+    with pytest.warns(RankevalWarning, match="2 queries have no judgments"):
+        found = per_query(frame.assign(grade=np.nan), metrics, wide=True)
+    assert found.empty
+    assert per_query(frame.assign(grade=1).iloc[:0], metrics, wide=True).shape == found.shape

@@ -384,3 +384,13 @@ def test_fractions_are_no_grades_of_a_file(tmp_path):
     assert qrels.read_text() == "1 0 a 1\n1 0 b 0\n1 0 c 1\n1 0 e -1\n"
     with pytest.raises(ValueError, match=r"gold='grade' contains 'good'"):
         write_trec(frame.assign(grade="good"), tmp_path, qrels)
+
+
+def test_a_packed_file_that_memory_cannot_hold_is_refused_before_it_is_unpacked(monkeypatch):
+    packed = gzip.compress(b"q1 Q0 d1 1 1.0 t\n" * 2_000_000)
+    monkeypatch.setattr("rankeval_pd.errors.free_memory", lambda: 10_000_000)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "large.gz"
+        path.write_bytes(packed)
+        with pytest.raises(MemoryError, match=r"large.gz, unpacked: .* Split the file"):
+            read_trec(path)

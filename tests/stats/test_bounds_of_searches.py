@@ -40,6 +40,7 @@ FINITE = {
     "doors.datasets._coords_of_groups": "the names of a Dataset",
     "doors.item_tables.find_metric": "the columns",
     "errors.warn": "the frames of the call",
+    "lists.repetition._likely": "the steps of the grids, down to 1",
     "plotting.look.Look.color": "the colors",
     "plotting.look.panel_size": "nested grids",
     "plotting.names.EndLabels._place": "font sizes, down to the smallest",

@@ -138,7 +138,7 @@ def test_accuracy_with_totals_is_exact_if_all_are_the_same():
 
 def test_pairs_of_one_table_are_exact_where_they_can_be():
     data = pd.DataFrame(np.random.default_rng(5).integers(0, 3, (40, 2)), columns=["x", "y"])
-    data["z"] = np.random.default_rng(6).random(40)
+    data["z"] = 3.0 * np.random.default_rng(6).random(40)
     found = data.rankeval.paired_bootstrap(n_resamples=500)
     whole = ~found[["system_a", "system_b"]].isin(["z"]).any(axis=1)
     assert (found["exact"] == whole).all()

@@ -149,7 +149,7 @@ SEEDED = {
     ],
     ("ranking.py", "stats/swaps stats/ranking"): [
         ("of_a <= of_b, of_a > of_b", "of_a < of_b, of_a > of_b"),
-        ("ends = slots[self.sizes - 1] + 1", "ends = slots[self.sizes - 1]"),
+        ("rank = place - up_to + first", "rank = place - up_to - first"),
         ("np.maximum(begin[self.later], begin[self.", "np.minimum(begin[self.later], begin[self."),
         ("2.0**-53 * 2.0 * np.pi", "2.0**-53 * np.pi"),
         ("np.sqrt(-2.0 * np.log", "np.sqrt(-1.0 * np.log"),
@@ -247,6 +247,10 @@ SEEDED = {
     ("proportions.py", "decisions/verdicts decisions/families lists/acceptance lists/ranges"
      " lists/regions"): [
         ("kept = p_value > (1.0 - level) * (1.0 + 1e-12)", "kept = p_value > 0.5 * (1.0 - level)"),
+    ],
+    ("lists/repetition.py", "lists/repetition"): [
+        ("size - (self.n_a - self.tp_a)", "size - (self.n_b - self.tp_a)"),
+        ("order[:_KEPT], order[-_KEPT:]", "order[:_KEPT], order[:1]"),
     ],
     ("proportions.py", "lists/repetition"): [
         ("special.chdtri(freedom, tail)", "special.chdtri(freedom, 1.0 - tail)"),
@@ -564,7 +568,7 @@ SEEDED = {
         ("(1 + as_large) / (drawn.size + 1)", "as_large / drawn.size"),
         ("= observed - _EQUAL * np.maximum(np.abs(observed), 1.0)", "= observed + 1e-9"),
         ("(1 + hits) / (n_resamples + 1)", "hits / n_resamples"),
-        ("in_first = first & (up_to <= self.n)", "in_first = first & (up_to < self.n)"),
+        ("in_first = first & (up_to <= np", "in_first = first & (up_to < np"),
         ("return np.abs(statistic)", "return statistic"),
         ("signs = np.where(slots.a < slots.b, -1, 1", "signs = np.where(slots.a < slots.b, 1, -1"),
     ],
@@ -680,7 +684,7 @@ SEEDED = {
      " systems/tests::test_the_mirror_image_of_errors_has_the_same_ranks_and_calibration"): [
         ("np.fmin(low, least)", "np.fmax(low, least)"),
         ("count * draws.options.n_alike", "draws.options.n_alike"),
-        ("before + chance * (here - before)", "here + chance * (before - here)"),
+        ("np.add(before, step, out=here)", "here + chance * (before - here)"),
         ("np.vstack([values, most - values])", "np.vstack([values, 1.0 - values])"),
     ],
     ("queries.py", "queries/per_query"): [
