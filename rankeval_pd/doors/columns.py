@@ -323,7 +323,7 @@ def check_not_above(n: Sizes, largest: int, whole: Whole | None = None) -> None:
         largest, what = whole.asked, "longest list of this head"
         advice = "or collect a longer head: ddf.rankeval.head(n_max)."
     if longest > largest:
-        allowed = ""
+        allowed = "more candidates "
         if largest:
             allowed = f"whole numbers from 1 to {largest} "
         raise ValueError(f"n={longest} exceeds the {what}, {largest}. Pass {allowed}{advice}")
