@@ -376,7 +376,7 @@ def check_names(role: str, given: Any) -> None:
         parts = given
     for part in parts:
         several = type(part).__hash__ is None and role not in ("by", "label", "score", "item")
-        if are_values(part) or several or part is pd.NA or part == ():
+        if are_values(part) or several or part is pd.NA or (isinstance(part, tuple) and not part):
             raise TypeError(
                 f"{role}={told_role(part)} is not the name of one column or dimension. Pass a name;"
                 f" for values, add a column, data.assign(part=...), and pass {role}='part'."
