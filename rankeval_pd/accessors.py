@@ -31,10 +31,10 @@ from rankeval_pd.errors import checked_call
 from rankeval_pd.options import as_written, with_roles
 from rankeval_pd.overview import (
     PLOT_SYNONYMS,
-    SYNONYMS,
     Listing,
     not_there,
     overview,
+    synonyms_for,
 )
 from rankeval_pd.roles import AnyRoles, Roles, form_of
 from rankeval_pd.tables import Keywords
@@ -188,7 +188,10 @@ class Accessor(Generic[Data]):
 
         def __getattr__(self, name: str) -> Any:
             known = [*methods_of("rankings"), *methods_of("items"), *methods_of("pairs")]
-            raise AttributeError(not_there(name, "method", known, SYNONYMS))
+            if name.startswith("_"):  # before the data are there
+                raise AttributeError(name)
+            meant = synonyms_for(self._data, self._roles)
+            raise AttributeError(not_there(name, "method", known, meant))
 
     @property
     def plot(self) -> Plots[Data]:

@@ -12,7 +12,7 @@ import xarray as xr
 
 from rankeval_pd import errors
 from rankeval_pd.doors import Data, check_data
-from rankeval_pd.errors import listed
+from rankeval_pd.errors import listed, shown
 from rankeval_pd.options import Capabilities
 from rankeval_pd.roles import CONTINGENCY, MARGINS, as_names, frame_column, with_columns
 from rankeval_pd.stats import AnyArray, FloatArray
@@ -118,9 +118,9 @@ def with_association_measures(
             hint = errors.near_miss(name, MEASURES, 0.7)
             if meant := _MEASURE_ALIASES.get(str(name).lower().translate(_NO_SIGNS)):
                 hint = f" This measure is called {meant!r} here."
-            known = listed(MEASURES, len(MEASURES))
+            known = listed(MEASURES)
             hint = hint or f" Pass one or more of {known}, or None for all measures."
-            raise ValueError(f"measures={name!r} is not a known measure.{hint}")
+            raise ValueError(f"measures={shown(name)[:20]} is not a known measure.{hint}")
     errors.check_share("alpha", alpha)
     present = data.columns if isinstance(data, pd.DataFrame) else data.variables
     counts: Sequence[str | int] = _CELLS
@@ -180,8 +180,8 @@ def _checked_margins(margins: Any) -> Sequence[str | int]:
     known = isinstance(margins, Sequence) and len(margins) == 4
     if not known or not all(isinstance(x, str) for x in margins[:3]):
         raise ValueError(
-            f"margins={margins!r}: pass the columns that contain f, f1 and f2, and N as a number or"
-            " a column."
+            f"margins={shown(margins)}: pass the columns that contain f, f1 and f2, and N as a"
+            " number or a column."
         )
     if not isinstance(margins[3], str):
         errors.check_number("margins: N", margins[3])

@@ -13,6 +13,7 @@ import os
 import sys
 import time
 import warnings
+from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -60,6 +61,12 @@ def no_table(argument: str, given: object, wanted: str) -> TypeError:
     return TypeError(f"{argument} is of type {name}: pass {wanted}.{advice}")
 
 
+def check_kind(argument: str, given: object, kind: Any, wanted: str) -> None:
+    """Raise a TypeError unless an argument is of the kind."""
+    if not isinstance(given, kind):
+        raise no_table(argument, given, wanted)
+
+
 def check_attrs(attrs: Attrs) -> None:
     """Raise an error unless the attrs of a table record how the table was made."""
     if "method" not in attrs:
@@ -89,10 +96,18 @@ def hushed(*beginnings: str) -> Iterator[None]:
         _hushed_beginnings.reset(before)
 
 
+#: the last warnings, with the start of the outermost call, which issues each text once
+_said: deque[tuple[float, str]] = deque(maxlen=1000)
+
+
 def warn(message: str) -> None:
-    """Issue a RankevalWarning that points to the user's code."""
+    """Issue a RankevalWarning that points to the user's code, once in a call."""
     if message.startswith(_hushed_beginnings.get()):
         return
+    if (begun := BEGUN.get()) is not None:
+        if (begun, message) in _said:
+            return
+        _said.append((begun, message))
     # find the first frame outside this package and outside libraries that call the package
     frame = sys._getframe(1)
     level = 2
@@ -118,6 +133,8 @@ def unknown_name(
     """Return the error for an unknown column, with a suggestion."""
     names = list(known)
     advice = near_miss(name, names)
+    if isinstance(name, list):
+        advice = " Pass one name here, and several as measures=[...]."
     if not advice or len(names) <= 6:
         advice += f" The known names are {listed(names, most=6)}."
     return UnknownNameError(f"{role}: no column {shown(name)}.{advice}{more}")
@@ -141,13 +158,15 @@ def check_known(role: str, names: Iterable[object], known: Iterable[Hashable]) -
             raise unknown_name(role, name, known)
 
 
-_LONGEST = 80  # characters of a value in an error
+_LONGEST = 48  # characters of a value in an error
 
 
 def shown(value: object) -> str:
-    """Return a value as text, without NumPy's type names and not longer than a line."""
+    """Return a value as text, without NumPy's type names, data, or more than a line."""
     if isinstance(value, np.generic):
         value = value.item()
+    if shape := getattr(value, "shape", ()):
+        return f"<{type(value).__name__} of shape {shape}>"
     text = repr(value)
     if len(text) > _LONGEST:
         text = f"{text[:_LONGEST]}..."
@@ -159,6 +178,9 @@ GONE = {
     "area sort": "Measures are drawn by area, the largest first.",
     "bound": "The critical bounds are drawn. See random_band(bound=...) for others.",
     "choose_threshold youden": "Without precision= and recall=, J is maximized.",
+    "baseline": "Pass a=..., to compare it with all others, or call summary(baseline=...).",
+    "compare_area of": "Pass kind='roc' or kind='ap'.",
+    "measure_ranks of": "Pass kind='roc' or kind='ap'.",
     "compare ci": "The interval agrees with the test, and target= says what it covers.",
     "compare phi": "Pass phi= to nbest_precision, or groups= to compare clustered candidates.",
     "compare thresholds": "Acceptance sets: compare_thresholds(a, b, {measure: threshold}).",
@@ -267,6 +289,7 @@ def unknown_keyword(name: str, known: Iterable[object], more: str = "") -> TypeE
 
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 _DATA = ("data", "candidates")  # methods fill in this argument
+_TABLE = "a pandas DataFrame or an xarray Dataset; from_scores(y_true, scores) creates one"
 
 
 def argument_check(
@@ -289,6 +312,10 @@ def argument_check(
 
     def check(args: Sequence[Any], keywords: Keywords) -> None:
         name = function.__name__ if function.__name__ != "__init__" else type(args[0]).__name__
+        named = {**dict(zip(unnamed, args, strict=False)), **keywords}
+        data = named.get(filled_in and needed[0])
+        if first is None and isinstance(data, np.ndarray | Sequence):  # as in other packages
+            raise no_table(needed[0], data, _TABLE)
         if len(args) > len(unnamed) and not endless:
             call = f"{name}({', '.join(x for x in unnamed if x != 'self')}){filled_in}"
             extra = shown(args[len(unnamed)])
@@ -305,10 +332,12 @@ def argument_check(
             gone = GONE.get(f"{name} {option}", "")
             if option not in parameters and (closed or gone):
                 raise unknown_keyword(option, parameters, f" {gone}".rstrip())
-        named = {**dict(zip(unnamed, args, strict=False)), **keywords}
         for option, values in choices_of(function).items():
             if option in named:
                 check_choice(option, named[option], values)
+        for option, none in flags_of(function).items():
+            if option in named:
+                check_flag(option, named[option], none=none)
 
     return check
 
@@ -323,6 +352,14 @@ def choices_of(function: AnyFunction) -> dict[str, tuple[str | None, ...]]:
         if values and all(get_origin(x) is Literal or x is NoneType for x in parts):
             choices[option] = (*[None] * (NoneType in parts), *values)
     return choices
+
+
+@functools.cache
+def flags_of(function: AnyFunction) -> dict[str, bool]:
+    """Return the options that are True or False, and whether None is allowed."""
+    kinds = {name: {*parts_of(x, function)} for name, x in function.__annotations__.items()}
+    flags = {name: kind for name, kind in kinds.items() if {bool} <= kind <= {bool, NoneType}}
+    return {name: NoneType in kind for name, kind in flags.items()}
 
 
 def parts_of(annotation: Any, function: AnyFunction) -> tuple[Any, ...]:
@@ -377,7 +414,7 @@ def brief(values: object) -> str:
         return shown(array.item())
     if not array.size:
         return "[]"
-    return f"[{listed(array.ravel().tolist())}]"
+    return f"[{listed(array.ravel().tolist(), most=4)}]"
 
 
 def check_choice(argument: str, value: object, allowed: Iterable[str | None]) -> None:
@@ -441,7 +478,7 @@ def check_shares(argument: str, given: object, *, one: bool = False) -> FloatArr
     """Return the distinct numbers in (0, 1), in the original order."""
     shares = as_list(given)
     if not shares:
-        raise ValueError(f"{argument}={given!r} is empty: pass at least one number.")
+        raise ValueError(f"{argument}={shown(given)} is empty: pass at least one number.")
     return np.array(list(dict.fromkeys(check_share(argument, x, one=one) for x in shares)))
 
 
@@ -475,7 +512,7 @@ def check_flag(argument: str, value: object, *, none: bool = False) -> None:
         allowed = "True or False"
         if none:
             allowed = "True, False or None"
-        raise TypeError(f"{argument}={value!r}: pass {allowed}.")
+        raise TypeError(f"{argument}={shown(value)}: pass {allowed}.")
 
 
 def check_count(argument: str, value: object, least: int = 1) -> int:
@@ -762,12 +799,14 @@ DETAILS: ContextVar[bool | None] = ContextVar("details", default=None)
 
 
 @contextmanager
-def held(*, details: bool, progress: bool | None) -> Iterator[None]:
+def held(*, details: bool, progress: bool | None, begun: float | None = None) -> Iterator[None]:
     """Hold the choices of the outermost call for all calls in the block, on a worker too.
 
     Public functions that are called in the block return all columns and ignore session options.
+    A worker is told when the call has ``begun``.
     """
-    before = DETAILS.set(details), SHOWN.set(progress), BEGUN.set(time.monotonic())
+    start = begun or time.monotonic()
+    before = DETAILS.set(details), SHOWN.set(progress), BEGUN.set(start)
     try:
         yield
     finally:

@@ -93,11 +93,8 @@ class set_options:
     ) -> None:
         given = {"details": details, "progress": progress, "alpha": alpha, "level": level}
         given = {name: value for name, value in given.items() if value is not None}
-        for name, value in given.items():
-            if name in ("alpha", "level"):
-                check_share(name, value)
-            else:
-                check_flag(name, value)
+        for name in {*FILLED} & {*given}:
+            check_share(name, given[name])
         self._given = given
         if blocks := _blocks.get():
             _blocks.set((*blocks, (self, False)))

@@ -287,7 +287,9 @@ SYNONYMS: Mapping[str, str] = _by_name(
         "choose_threshold()": "ks youden",
         'rankeval_pd.paper_table(table, "latex")': "tolatex",
         "paired_bootstrap()": "bootstrap ttest",
-        "nbest_precision()": "confidenceinterval localprecision patk pk precision precisionatk",
+        "rankeval_pd.from_sacrebleu(...)": "bleu chrf ter",
+        "rankeval_pd.needed_candidates(...)": "power samplesize",
+        "nbest_precision()": "top confidenceinterval localprecision patk pk precision precisionatk",
         "gain()": "cumulativegain",
         "roc()": "curve roccurve",
         "compare_area()": "delong",
@@ -305,6 +307,24 @@ SYNONYMS: Mapping[str, str] = _by_name(
         "nbest_recall()": "recall recallatk",
     }
 )
+#: what these names mean for data of a form, which take precedence
+OF_FORM: Mapping[str, Mapping[str, str]] = {
+    "one list": _by_name(
+        {
+            'area("ap")': "map",
+            "compare()": "bootstrap permutation permutationtest ttest wilcoxon",
+            'per_query("RR", by=...)': "mrr meanreciprocalrank",
+        }
+    ),
+    "items": _by_name(
+        {
+            "paired_bootstrap()": "compare pvalue significance test",
+            "paired_permutation()": "exact fisher mcnemar",
+            "rankeval_pd.needed_items(...)": "power samplesize",
+            "system_ranks()": "top",
+        }
+    ),
+}
 PER_QUERY: Mapping[str, str] = _by_name(
     {
         "DCG@10": "dcg dcgscore",
@@ -387,11 +407,24 @@ def _under(accessor: type, form: Form, heading: str) -> list[str]:
     return [name for name, (_, x) in declared(accessor).items() if getattr(x, form) == heading]
 
 
+def synonyms_for(data: FrameOrDataset, keywords: Keywords) -> Mapping[str, str]:
+    """Return the synonyms that fit the form of the data."""
+    form: str = form_of(data, keywords)
+    if form == "rankings" and keywords.get("by") is None and "query" not in data:
+        form = "one list"
+    return {**SYNONYMS, **OF_FORM.get(form, {})}
+
+
 def not_there(name: str, what: str, there: Iterable[str], synonyms: Mapping[str, str]) -> str:
     """Return the error text for an unknown method, and suggest the nearest name."""
     plain = name.lower().replace("_", "")
     known = list(there)
-    if plain in PER_QUERY:
+    if plain in synonyms:
+        call = synonyms[plain]
+        if not call.startswith("rankeval_pd"):
+            call = f".{call}"
+        meant = f"Did you mean {call}?"
+    elif plain in PER_QUERY:
         meant = (
             f"Call .per_query({PER_QUERY[plain]!r}, wide=True) for values per query, and"
             " .rankeval.paired_bootstrap() on the result for tests."
@@ -404,11 +437,6 @@ def not_there(name: str, what: str, there: Iterable[str], synonyms: Mapping[str,
         )
     elif plain in OUTSIDE:
         meant = "Use scikit-learn for this metric."
-    elif plain in synonyms:
-        call = synonyms[plain]
-        if not call.startswith("rankeval_pd"):
-            call = f".{call}"
-        meant = f"Did you mean {call}?"
     else:
         near = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
         inside = [other for other in known if plain in other.replace("_", "")]

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd import words
-from rankeval_pd.errors import check_attrs, check_count, check_flag, checked_call
+from rankeval_pd.errors import check_attrs, check_count, check_kind, checked_call
 from rankeval_pd.stats import BoolArray
 from rankeval_pd.tables import Attrs
 from rankeval_pd.words import Tables, numbers, vocabulary
@@ -130,10 +130,9 @@ def paper_table(
     | good | **64.0 \[45.8, 79.7\]**<sup>a</sup> | **49.0 \[36.0, 62.1\]**<sup>a</sup> |
     | fair | 40.0 \[24.5, 57.1\]<sup>b</sup> | 32.0 \[21.7, 43.7\]<sup>b</sup> |
     """
-    check_flag("percent", percent, none=True)
-    check_flag("stars", stars)
     if digits is not None:
         check_count("digits", digits, 0)
+    check_kind("caption", caption, str | None, "text")
     grids, named = [], words.named_tables(table)
     for name, one in named:
         frame, attrs = words.result_frame(one), one.attrs

@@ -284,8 +284,8 @@ class Roles:
         if self.groups is None or (crossed and len(self.factors) < 2):
             return
         advice = (
-            "this method assumes independent candidates. Print df.rankeval(groups=...) to list the"
-            " methods for clusters. For clustered queries, test the result of"
+            "this method assumes independent candidates. Print df.rankeval(groups=...) to list"
+            " others. For clustered queries, test the result of"
             " per_query(metric, wide=True) with groups=..."
         )
         if crossed:
@@ -294,7 +294,7 @@ class Roles:
                 " significant_ranges without resampling, and by paired_bootstrap. Pass the factor"
                 " with fewer levels; if the other one has an effect, the result is overconfident."
             )
-        raise ValueError(f"groups={self.groups!r}: {advice}")
+        raise ValueError(f"groups={shown(self.groups)}: {advice}")
 
     def lower(self, measures: Iterable[Hashable], columns: Any) -> list[Hashable]:
         """Return the measures whose small values rank first, and reject unknown names."""
@@ -376,7 +376,7 @@ def check_names(role: str, given: Any) -> None:
         parts = given
     for part in parts:
         several = type(part).__hash__ is None and role not in ("by", "label", "score", "item")
-        if are_values(part) or several or part is pd.NA:
+        if are_values(part) or several or part is pd.NA or (isinstance(part, tuple) and not part):
             raise TypeError(
                 f"{role}={told_role(part)} is not the name of one column or dimension. Pass a name;"
                 f" for values, add a column, data.assign(part=...), and pass {role}='part'."
@@ -681,7 +681,7 @@ def find_gold(data: pd.DataFrame, roles: Roles) -> Hashable:
     columns = dict.fromkeys(data.columns)
     if isinstance(roles.gold, list):  # votes are combined earlier if data are in memory
         raise ValueError(
-            f"gold={roles.gold!r} names several annotators, but data is lazy. First compute one"
+            f"gold={shown(roles.gold)} names several annotators, but data is lazy. First compute a"
             " label per candidate, for example ddf.assign(gold=ddf[['a1', 'a2',"
             " 'a3']].mean(axis=1) > 0.5)."
         )
@@ -782,7 +782,7 @@ def refuse_dim(dim: Hashable, own: str) -> None:
     """Raise a ValueError if ``dim`` is passed with a DataFrame."""
     if dim != own:
         raise ValueError(
-            f"dim={dim!r} names a dimension of a Dataset, but data is a DataFrame. Omit dim."
+            f"dim={shown(dim)} names a dimension of a Dataset, but data is a DataFrame. Omit dim."
         )
 
 
@@ -859,14 +859,14 @@ def widened(data: Any, roles: Keywords) -> tuple[Any, Options]:
     rest = {name: x for name, x in roles.items() if name not in LONG}
     if not given:
         return data, rest
-    told = ", ".join(f"{name}={shown(x)}" for name, x in given.items())
+    told = ", ".join(f"{name}={shown(x)[:12]}" for name, x in given.items())
     complete = len({"system", "measure"} & set(given)) == 1 and "score" in given
     table = isinstance(data, pd.DataFrame) and data.columns.nlevels == 1 and len(data) > 0
     if not complete or not table:
         raise ValueError(
             f"{told}: a long frame is an in-memory DataFrame with one row per score. Pass"
-            " system='...' (for rankings measure='...'), score='...', and item='...' if the index"
-            " does not identify the items; for one column per system, omit them or pass label=..."
+            " system='...' or measure='...', score='...', and item='...' unless the index names"
+            " the items; for one column per system, omit them or pass label=..."
         )
     frame = data
     levels = [x for x in data.index.names if x is not None and x not in data.columns]

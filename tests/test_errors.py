@@ -8,15 +8,19 @@ import itertools
 import re
 import subprocess
 import sys
+import warnings
 from typing import Any
 
+import dask.dataframe
 import numpy as np
 import pandas as pd
 import pytest
 
 import rankeval_pd
+import rankeval_pd.dask
 from rankeval_pd import errors, plotting
 from tests.questions import FRAME
+from tests.walks import RANKED, answered, data_of, some
 
 HUGE = 10**160
 ODD = np.array([[1, 2]])
@@ -428,3 +432,48 @@ def test_a_value_in_an_error_is_no_longer_than_a_line():
     with pytest.raises(ValueError, match=r"level=10+\.\.\. is outside") as error:
         rankeval_pd.precision_interval(1, 2, level=10**400)
     assert len(str(error.value)) < 250
+
+
+# ------------------------------------------------------------------------------------- the warnings
+
+
+def warned(ask: Any, *args: Any, **options: Any) -> list[str]:
+    """Return the texts of our warnings, those that repeat too."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ask(*args, **options)
+    return [str(x.message) for x in caught if x.category is rankeval_pd.RankevalWarning]
+
+
+def test_a_call_shows_each_warning_once_and_the_next_call_shows_it_again():
+    said = 0
+    for name in some(RANKED, 1):
+        clustered = data_of(name).assign(few=np.arange(48) // 16)
+        for roles in ({"groups": "half"}, {"by": "query"}, {"by": "few", "groups": "half"}):
+            first, second = (warned(answered, name, clustered, **roles) for _ in "ab")
+            assert first == second, name
+            assert len(first) == len({*first}), (name, roles)
+            said += len(first)
+    assert said > 5
+
+
+def test_a_call_on_a_dask_frame_shows_each_warning_once():
+    frame = data_of("area").assign(gold=np.arange(48) % 3 == 0, query=np.arange(48) // 12)
+    lazy = dask.dataframe.from_pandas(frame, npartitions=4).rankeval
+    assert len(warned(lazy.area, gold="gold", measures=["a", "b"], by="query")) == 1
+
+
+def test_no_warning_advises_what_is_set():
+    """The advice is another where the option is set, or the warning is left out."""
+    rng = np.random.default_rng(0)
+    query, document = np.repeat(range(30), 12), np.tile(range(12), 30)
+    runs = pd.DataFrame({"query": query, "document": document, "grade": rng.integers(0, 2, 360)})
+    runs = runs.assign(x=(rng.normal(size=360) + runs["grade"]).round(), y=rng.normal(size=360))
+    for ties in ("trec", "expected"):
+        accessor = runs.rankeval(ties=ties, lower_is_better=["x"])
+        texts = warned(accessor.summary, ["P@5"], undefined="zero")
+        assert any("lower_is_better should list it" in text for text in texts)
+        assert any("ties='expected'" in text for text in texts) == (ties == "trec")
+    one = runs.assign(gold=runs["grade"] == 1)[["x", "gold"]]
+    (text,) = warned(one.rankeval(lower_is_better="x").area)
+    assert text.endswith("may be reversed. Check whether lower_is_better should list it.")

@@ -11,7 +11,7 @@ import xarray as xr
 
 import rankeval_pd
 from rankeval_pd.accessors import PLOTS, Plots, methods_of
-from rankeval_pd.overview import PER_QUERY, PLOT_SYNONYMS, SYNONYMS
+from rankeval_pd.overview import OF_FORM, PER_QUERY, PLOT_SYNONYMS, SYNONYMS
 from rankeval_pd.queries.per_query import parse_metrics
 from tests.walks import METHODS
 
@@ -225,12 +225,34 @@ def test_a_near_miss_names_the_plot_that_is_meant(name, meant):
         getattr(_data("rankings").rankeval.plot, name)
 
 
+@pytest.mark.parametrize(
+    ("form", "name", "meant"),
+    [("items", "mcnemar", "paired_permutation()"), ("items", "significance", "paired_bootstrap()"),
+     ("items", "top", "system_ranks()"), ("items", "power", "rankeval_pd.needed_items("),
+     ("rankings", "bootstrap", "compare()"), ("rankings", "mcnemar", 'compare(test="mcnemar")'),
+     ("rankings", "significance", "compare()"), ("rankings", "map", 'area("ap")'),
+     ("rankings", "mrr", 'per_query("RR", by=...)'), ("rankings", "top", "nbest_precision()"),
+     ("rankings", "power", "rankeval_pd.needed_candidates("),
+     ("items", "bleu", "rankeval_pd.from_sacrebleu("),
+     ("items", "bootstrap", "paired_bootstrap()")],
+)  # fmt: skip
+def test_a_near_miss_names_the_method_that_fits_the_form(form, name, meant):
+    accessor = _data(form).rankeval
+    with pytest.raises(AttributeError, match=rf"Did you mean \.?{re.escape(meant)}"):
+        getattr(accessor, name)
+    assert "rankeval_pd" in meant or hasattr(accessor, meant.partition("(")[0])
+    queries = _data("rankings").assign(query="q").rankeval
+    with pytest.raises(AttributeError, match=r"Call \.per_query\('AP', wide=True\)"):
+        queries.map  # noqa: B018
+
+
 def test_metrics_that_are_suggested_for_queries_are_known():
     assert len(parse_metrics(PER_QUERY.values(), 1)) == len({*PER_QUERY.values()})
 
 
 def test_synonyms_lead_to_what_is_there():
-    for table, known in ((SYNONYMS, METHODS), (PLOT_SYNONYMS, dir(Plots))):
+    forms = [(table, METHODS) for table in OF_FORM.values()]
+    for table, known in ((SYNONYMS, METHODS), (PLOT_SYNONYMS, dir(Plots)), *forms):
         for name, meant in table.items():
             function = meant.removeprefix("rankeval_pd.")
             there = known if function == meant else rankeval_pd.__all__

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import re
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,9 +12,10 @@ import pandas as pd
 import pytest
 
 import rankeval_pd
+from rankeval_pd import datasets
 from rankeval_pd.errors import UnknownNameError
 from tests.tools.fuzz.__main__ import is_clear
-from tests.tools.fuzz.calls import literals
+from tests.tools.fuzz.calls import example_of, literals
 from tests.walks import (
     CELLED,
     ITEMS,
@@ -169,6 +172,66 @@ def test_data_that_are_no_table_are_refused():
             message = rf"(data|pairs|candidates|items) is of type {type(data).__name__}: pass"
             with pytest.raises(TypeError, match=message):
                 getattr(rankeval_pd, name)(data, *args, **options)
+        if name not in PAIRS:
+            for labels in (np.ones(569), [1.0] * 569):  # as scikit-learn takes them
+                with pytest.raises(TypeError, match=r"is of type (ndarray|list): .*from_scores"):
+                    getattr(rankeval_pd, name)(labels, labels)
+
+
+LARGE = {
+    "numbers": np.linspace(0.123456, 0.9, 1000),
+    "list": [0.123456] * 1000,
+    "series": pd.Series(np.linspace(0.123456, 0.9, 1000)),
+    "text": "x" * 10_000,
+    "names": [f"name{k}" for k in range(1000)],
+    "frame": pd.DataFrame(np.ones((100, 10))),
+}
+#: an error of another argument, or of the labels, which the data are
+OTHERS = {
+    *(("summary", x) for x in parameters("summary")),
+    *((name, "measures") for name in METHODS),  # then a is none of them
+    ("from_scores", "y_true"),
+}
+FUNCTIONS = {
+    **{name: getattr(rankeval_pd, name) for name in rankeval_pd.__all__ if name not in METHODS},
+    **{f"datasets.{x}": getattr(datasets, x) for x in datasets.__all__ if x != "true_precision"},
+}
+
+
+@pytest.mark.parametrize("kind", LARGE)
+def test_no_argument_of_any_function_is_printed_in_an_error(kind, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    asked = [(name, partial(answered, name), parameters(name)) for name in some(METHODS, 3)]
+    for name, function in FUNCTIONS.items():
+        if inspect.isfunction(function) and name != "synthetic_systems":  # whose data are its own
+            given = partial(caught, function, {} if "." in name else example_of(name))
+            asked.append((name, given, inspect.signature(function).parameters))
+    seen = 0
+    for name, ask, options in asked:
+        for option, parameter in options.items():
+            if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+                continue
+            error = ask(**{option: LARGE[kind]})
+            if not isinstance(error, Exception) or isinstance(error, OSError):
+                continue
+            seen += 1
+            assert (name, option) in OTHERS or is_clear(error), f"{name}({option}): {error!r}"
+            assert len(str(error)) <= 250, f"{name}({option}): {error}"
+            assert "\n" not in str(error), f"{name}({option}): {error}"
+            assert str(error).count("0.1234") <= 6, f"{name}({option}): {error}"
+            if kind == "text":
+                assert option.removesuffix("s") in str(error) or (name, option) in OTHERS, (
+                    f"{name}: {error}"
+                )
+    assert seen > 300
+
+
+def caught(function: Any, example: dict[str, Any], **given: Any) -> Any:
+    """Return the answer of a function, or its error."""
+    try:
+        return function(**{**example, **given})
+    except Exception as error:  # the errors are what is looked at
+        return error
 
 
 def test_an_argument_that_is_missing_is_named_and_one_too_many_is_refused():

@@ -13,7 +13,7 @@ from rankeval_pd.chance import random_tests
 from rankeval_pd.chance.random_tests import TAIL_METHODS, Pool, log_tail
 from rankeval_pd.decisions import GROUP, Rows
 from rankeval_pd.doors import Candidates, Data, Sizes, check_n, measure_rows, rows_of, tabulate
-from rankeval_pd.errors import AnyFunction, check_flag, check_memory, check_shares, progress_bar
+from rankeval_pd.errors import AnyFunction, check_memory, check_shares, progress_bar
 from rankeval_pd.options import Capabilities, can, with_roles, with_roles_but
 from rankeval_pd.roles import Bound, ListSizes, PopulationKind, RankingRoles, Roles
 from rankeval_pd.stats import AnyArray, Finite, FloatArray, IntArray, Population, Size
@@ -109,7 +109,6 @@ def random_bound(
          p   n  expected  critical  discrete  interpolated  parametric
     0  0.5  20       4.0         5         4       3.42541    3.396055
     """
-    check_flag("simultaneous", simultaneous)
     levels = check_shares("p", p, one=not simultaneous)
     sizes, beyond = _split_sizes(check_n(n), population)
     pool = random_tests.chosen_pool(pool, roles, population)

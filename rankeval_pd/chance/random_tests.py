@@ -15,7 +15,7 @@ import pandas as pd
 from rankeval_pd import doors, errors
 from rankeval_pd.decisions import GROUP, GroupCells, Rows
 from rankeval_pd.doors import Candidates, Data, Shares
-from rankeval_pd.errors import brief
+from rankeval_pd.errors import brief, shown
 from rankeval_pd.lists.groups import of_rows, random_p
 from rankeval_pd.options import Capabilities, can, with_roles
 from rankeval_pd.roles import ListSizes, PopulationKind, RankingRoles, Roles, TailMethod
@@ -383,14 +383,12 @@ def _published_population(
     whole = n_candidates is not None, n_positive is not None
     if whole != (prior is None, prior is None):
         raise ValueError(
-            f"n_candidates={n_candidates!r}, n_positive={n_positive!r}, prior={prior!r}: pass both "
-            "numbers, or only the share of positives, prior=..."
+            f"n_candidates={shown(n_candidates)}, n_positive={shown(n_positive)},"
+            f" prior={shown(prior)}: pass both numbers, or only the share of positives, prior=..."
         )
     if prior is not None:
-        share = _numbers("prior", prior)
-        if not ((share >= 0.0) & (share <= 1.0)).all():
-            raise ValueError(f"prior={prior!r}: pass the share of positives, a number from 0 to 1.")
-        return Infinite(share)
+        errors.check_numbers("prior", prior, 0.0, 1.0)
+        return Infinite(_numbers("prior", prior))
     total = _numbers("n_candidates", n_candidates, whole=True)
     positive = _numbers("n_positive", n_positive, whole=True)
     if (positive > total).any():
@@ -536,7 +534,6 @@ def random_test(
     """
     sizes = doors.check_n(n)
     chosen = Roles.of(roles)
-    errors.check_flag("combine", combine)
     clustered = chosen.groups is not None
     pool = chosen_pool(pool, roles, population)
     asked = {"adjust": adjust, "combine": combine or None, "groups": chosen.groups, "pool": pool}

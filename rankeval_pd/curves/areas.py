@@ -214,8 +214,8 @@ def _area_limits(area: FloatArray, spread: early.AreaSpread, level: float, ci: s
     if worse.any():
         warn(
             f"the area is significantly below 0.5 in {int(worse.sum())} of {area.size} rankings"
-            f" (smallest: {float(area[worse].min()):.3g}), so the measure may be reversed. List a"
-            " measure in lower_is_better only if smaller values are better."
+            f" (smallest: {float(area[worse].min()):.3g}), so the measure may be reversed. Check"
+            " whether lower_is_better should list it."
         )
     chance = np.where(np.isnan(area), np.nan, 0.5)
     values = area, chance, low, high, spread.error, p_value

@@ -24,7 +24,6 @@ from rankeval_pd.doors import (
     tabulate,
 )
 from rankeval_pd.errors import (
-    check_flag,
     check_share,
     check_shares,
     refuse_combinations,
@@ -679,7 +678,6 @@ def random_band(
     0  0.05  10        0.5   0.125
     1  0.05  50        0.3   0.375
     """
-    check_flag("simultaneous", simultaneous)
     if simultaneous and bound != "critical":
         raise ValueError(
             f"bound={bound!r} with simultaneous=True: the envelope consists of critical counts."

@@ -9,7 +9,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from rankeval_pd.errors import check_count, check_number, check_share, checked_call
+from rankeval_pd.errors import (
+    check_count,
+    check_number,
+    check_numbers,
+    check_share,
+    checked_call,
+    shown,
+)
 from rankeval_pd.roles import Roles
 
 _QUALITY = {"good": 1.5, "fair": 1.0}
@@ -75,14 +82,13 @@ def simulate_candidates(
     """
     baseline = check_share("baseline", baseline)
     together = check_number("correlation", correlation)
-    if not 0.0 <= together <= 1.0:
-        raise ValueError(f"correlation={correlation!r}: pass a number from 0 to 1.")
+    check_numbers("correlation", together, 0.0, 1.0)
     check_count("n_candidates", n_candidates)
     if quality is None:
         quality = _QUALITY
     if not isinstance(quality, Mapping) or "gold" in quality:
         raise TypeError(
-            f"quality={quality!r}: pass a mapping from the names of measures, which cannot be"
+            f"quality={shown(quality)}: pass a mapping from the names of measures, which cannot be"
             " 'gold', to numbers, such as {'good': 1.5}."
         )
     lifts = {name: check_number(f"quality[{name!r}]", lift) for name, lift in quality.items()}
@@ -139,12 +145,8 @@ def true_precision(share: npt.ArrayLike, *, quality: float, baseline: float = 0.
 
     baseline = check_share("baseline", baseline)
     quality = check_number("quality", quality)
-    try:
-        wanted = np.asarray(share, dtype=float)
-    except (TypeError, ValueError):
-        raise TypeError(f"share={share!r}: pass the share of candidates, n / N.") from None
-    if not ((wanted > 0) & (wanted <= 1)).all():
-        raise ValueError(f"share={share!r} is outside (0, 1]: pass the share of candidates, n / N.")
+    check_numbers("share", share, 0.0, 1.0, above=True)
+    wanted = np.asarray(share, dtype=float)
 
     # bisection: the fraction with scores of at least t decreases from 1 to 0 as t increases
     low = np.full(wanted.shape, -40.0 - abs(quality))

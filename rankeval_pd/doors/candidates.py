@@ -48,6 +48,7 @@ from rankeval_pd.errors import (
     check_table,
     no_table,
     progress_bar,
+    shown,
     warn,
 )
 from rankeval_pd.options import READINGS, Capabilities, earlier_reading
@@ -126,8 +127,8 @@ def annotators_of(roles: Roles) -> list[Hashable]:
         return []
     if len(dict.fromkeys(names)) < len(names) or len(names) < 2:
         raise ValueError(
-            f"gold={names!r}: a list must name two or more annotators, each once. For a single"
-            f" gold label, pass gold={names[0]!r}."
+            f"gold={shown(names)}: a list must name two or more annotators, each once. For a"
+            f" single gold label, pass gold={names[0]!r}."
         )
     return names
 
@@ -495,7 +496,7 @@ def only_pair(data: Any, a: Hashable, b: Names, roles: Keywords, *, one: bool = 
     """Return the roles with the compared measures. ``one`` allows only one pair."""
     check_data(data)
     if one and (b is None or isinstance(b, list)):
-        raise TypeError(f"b={b!r}: pass one measure to compare with a.")
+        raise TypeError(f"b={shown(b)}: pass one measure to compare with a.")
     others = others_of(b)
     columns = data.columns
     check_pair(a, others)

@@ -167,8 +167,8 @@ def refuse_absent(count: int, value: Any, name: Hashable, values: pd.Series | No
         if values is not None:
             there = f", which contains {value_counts(values)}"
         raise ValueError(
-            f"positive: no candidate has the value {value!r} in gold={name!r}{there}. Pass values"
-            " that occur in this column."
+            f"positive: no candidate has the value {shown(value)} in gold={name!r}{there}. Pass"
+            " values that occur in this column."
         )
 
 
@@ -285,8 +285,8 @@ def check_n(n: Any) -> Sizes:
         for value in values:
             if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
                 raise TypeError(
-                    f"n={value!r} is of type {type(value).__name__}: pass either whole numbers of"
-                    " at least 1, or shares of the candidates (floats between 0 and 1), or None"
+                    f"n={shown(value)} is of type {type(value).__name__}: pass whole numbers of at"
+                    " least 1, or shares of the candidates (floats between 0 and 1), or None"
                     " for every n."
                 )
     smallest = min(values, default=0)
@@ -325,7 +325,7 @@ def check_not_above(n: Sizes, largest: int, whole: Whole | None = None) -> None:
         largest, what = whole.asked, "longest list of this head"
         advice = "or collect a longer head: ddf.rankeval.head(n_max)."
     if longest > largest:
-        allowed = ""
+        allowed = "more candidates "
         if largest:
             allowed = f"whole numbers from 1 to {largest} "
         raise ValueError(f"n={longest} exceeds the {what}, {largest}. Pass {allowed}{advice}")
@@ -341,17 +341,17 @@ def asked_thresholds(
     if not isinstance(threshold, Mapping):
         if len(measures) != 1:
             raise ValueError(
-                f"threshold={threshold!r}: a single number requires a single measure, but there are"
-                f" {listed(measures)}. Pass a mapping from each measure to a number or a list of"
-                f" numbers: threshold={{{measures[0]!r}: ...}}."
+                f"threshold={shown(threshold)}: the measures {listed(measures, 3)} need a mapping"
+                f" from each measure to a number or a list of numbers: {{{measures[0]!r}: ...}}."
             )
         threshold = {measures[0]: threshold}
     check_known("threshold", threshold, measures)
     rows = []
     for name in measures:
         values = as_list(threshold.get(name, []))
+        values = [x.item() if isinstance(x, np.generic) else x for x in values]
         for value in values:
-            number = isinstance(value, int | float | np.integer | np.floating)
+            number = isinstance(value, int | float)
             number = number and not isinstance(value, bool)
             if not number or not (abs(value) <= sys.float_info.max or abs(value) == np.inf):
                 raise TypeError(

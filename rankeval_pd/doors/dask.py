@@ -21,7 +21,15 @@ from rankeval_pd.decisions import GROUP
 from rankeval_pd.doors import candidates, columns, item_tables
 from rankeval_pd.doors.candidates import Answer, GroupFrame, HeadFrame, Parts, RankingQuestion
 from rankeval_pd.doors.item_tables import ItemTable
-from rankeval_pd.errors import COMPUTE, AnyFunction, check_known, details_wanted, held, listed
+from rankeval_pd.errors import (
+    BEGUN,
+    COMPUTE,
+    AnyFunction,
+    check_known,
+    details_wanted,
+    held,
+    listed,
+)
 from rankeval_pd.roles import (
     Roles,
     as_names,
@@ -587,6 +595,7 @@ def _answers_of_groups(
         "roles": plain,
         "scored": scored,
         "details": details_wanted(),
+        "begun": BEGUN.get(),
     }
     frames = rows.shuffle(on=by).to_delayed()
     parts = computed([later(_answers_of_part, frame, **options) for frame in frames])
@@ -602,12 +611,13 @@ def _answers_of_part(
     scored: bool,
     largest: int,
     details: bool,
+    begun: float | None,
 ) -> tuple[Parts, list[Answer]] | None:
     if not len(frame):
         return None
     before = columns.WIDTH.set(largest)
     try:
-        with held(details=details, progress=False):
+        with held(details=details, progress=False, begun=begun):
             found = in_parts(candidates.read_frame(frame, roles, scored=scored))
             return found._replace(parts=[]), candidates.answers_of(found, question)
     finally:

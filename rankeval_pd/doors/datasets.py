@@ -38,6 +38,7 @@ from rankeval_pd.doors.columns import (
     true_values,
 )
 from rankeval_pd.errors import (
+    BEGUN,
     SHOWN,
     AnyFunction,
     check_memory,
@@ -755,7 +756,7 @@ def _answer_in_blocks(data: xr.Dataset, question: Question, *, together: bool) -
         "public": (function.__module__, function.__name__),
         "question": question._replace(function=_unasked),
         "known": {x.dim: x.labels for x in axes if x.group is None},
-        "choices": {"details": details_wanted(), "progress": SHOWN.get()},
+        "choices": {"details": details_wanted(), "progress": SHOWN.get(), "begun": BEGUN.get()},
     }
     if question.form == "items":  # what tests of systems use depends on the values
         for name in ("ci", "interval", "test", "n_groups", "n_items", "n_resamples"):

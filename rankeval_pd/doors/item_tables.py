@@ -21,10 +21,10 @@ from rankeval_pd.errors import (
     check_choice,
     check_count,
     check_flag,
+    check_kind,
     check_known,
     listed,
     near_miss,
-    no_table,
     refuse_combinations,
     shown,
     warn,
@@ -73,7 +73,7 @@ from rankeval_pd.tables import (
 
 _ONE_COLUMN = ("mean", "sum", "rouge")
 _COUNTED = ("mean", "rouge", "accuracy")  # the second statistic is 1 per item by default
-_SCORES = " If the columns contain per-item scores, omit metric to compare the mean scores."
+_SCORES = " Omit metric to compare mean scores per item."
 
 
 def too_few(told: str, what: str, advice: str) -> ValueError:
@@ -107,8 +107,8 @@ def find_metric(roles: Roles, statistics: list[Hashable], *, one_level: bool) ->
     if not isinstance(metric, str) or metric not in METRICS:
         hint = near_miss(metric, METRICS, cutoff=0.7) or _SCORES * one_level
         raise ValueError(
-            f"metric={shown(metric)} is not a known metric.{hint} Pass one of {listed(METRICS)}, or"
-            " a function of summed statistics, f(S[..., statistic])."
+            f"metric={shown(metric)[:20]} is not a known metric.{hint} Pass one of"
+            f" {listed(METRICS)}, or a function of sums."
         )
     formula = METRICS[metric]
     if metric == "chrf":  # the data determine the n-gram orders
@@ -390,11 +390,11 @@ def item_roles(keywords: Keywords) -> Roles:
     return roles
 
 
-def check_items(data: object) -> None:
+def check_items(data: object, name: str = "data") -> None:
     """Raise a TypeError unless the data are a DataFrame."""
-    if not isinstance(data, pd.DataFrame):
-        wanted = "a pandas DataFrame with one row per test item and one column per system, or an"
-        raise no_table("data", data, f"{wanted} xarray Dataset with dimensions 'item' and 'system'")
+    wanted = "a pandas DataFrame with one row per test item and one column per system, or an"
+    wanted += " xarray Dataset with dimensions 'item' and 'system'"
+    check_kind(name, data, pd.DataFrame, wanted)
 
 
 # ---------------------------- System, statistic and training-seed columns in a DataFrame
@@ -610,9 +610,9 @@ def read_items(frame: pd.DataFrame, roles: Roles, *, first: bool = False) -> Ite
     factors = roles.factors
     if roles.seeds is not None and roles.seeds not in frame.columns.names:
         raise ValueError(
-            f"seeds={roles.seeds!r} is not a level of the columns. If it names the seed of a row,"
-            f" call data.set_index({roles.seeds!r}, append=True).unstack(); for a long frame, also"
-            " pass system=, score= and item=."
+            f"seeds={shown(roles.seeds)} is not a level of the columns. If it names the seed of a"
+            " row, call data.set_index(seeds, append=True).unstack(); for a long frame, also pass"
+            " system=, score= and item=."
         )
     strata_names = as_names(roles.strata, frame.columns)
     beside: dict[Hashable, pd.Series] = {}

@@ -24,10 +24,10 @@ from rankeval_pd.doors.columns import (
 )
 from rankeval_pd.errors import (
     check_choice,
+    check_known,
     check_number,
     listed,
     unknown_keyword,
-    unknown_name,
     warn,
 )
 from rankeval_pd.options import with_roles_and
@@ -171,8 +171,8 @@ def read_queries(frame: pd.DataFrame, options: QueryOptions) -> Queries:
     by = as_names(roles.by, frame.columns)
     key = roles.key
     gold = roles.gold
-    if gold is not None and gold not in frame.columns:
-        raise unknown_name("gold", gold, frame.columns)
+    if gold is not None:
+        check_known("gold", [gold], frame.columns)
     if gold is None and "grade" in frame.columns:
         gold = "grade"
     gold = find_gold(frame, replace(roles, gold=gold))

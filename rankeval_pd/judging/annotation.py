@@ -15,7 +15,16 @@ from pandas.api.types import is_bool_dtype
 
 from rankeval_pd import doors, stats
 from rankeval_pd.doors import Data
-from rankeval_pd.errors import check_count, check_number, check_share, hushed, listed, warn
+from rankeval_pd.errors import (
+    check_count,
+    check_kind,
+    check_number,
+    check_share,
+    hushed,
+    listed,
+    shown,
+    warn,
+)
 from rankeval_pd.judging.judged import check_frame, judged_difference, read_sample
 from rankeval_pd.lists.regions import difference_region
 from rankeval_pd.options import Capabilities, with_options, with_roles, with_roles_but
@@ -205,6 +214,8 @@ class _State(NamedTuple):
         tp = int(found["tp_judged_a"]), int(found["tp_judged_b"])
         size = int(found["n_only"])
         if precisions is not None:
+            if np.shape(precisions) != (2,):
+                raise ValueError(f"precisions={shown(precisions)}: pass two, as in (0.6, 0.5).")
             first, second = (check_share("precisions", x) for x in precisions)
             return cls(size, judged, tp, (first, second))
         if size == 0:  # the two lists are identical
@@ -543,6 +554,7 @@ def with_judgements(
     [<NA>, True]
     """
     check_frame(candidates)
+    check_kind("sheet", sheet, pd.DataFrame, "a DataFrame with one row per judged candidate")
     chosen = Roles.of(roles)
     gold = find_gold(candidates, chosen)
     for name, frame in (("candidates", candidates), ("sheet", sheet)):
@@ -660,7 +672,7 @@ def annotator_agreement(data: Data, *, level: float = 0.95, **roles: Unpack[Judg
     names = doors.annotators_of(chosen)
     if not names:
         raise ValueError(
-            f"gold={chosen.gold!r} is the label of one annotator. Pass several columns, "
+            f"gold={shown(chosen.gold)} is the label of one annotator. Pass several columns, "
             "for example gold=['a1', 'a2', 'a3']."
         )
     refuse_dim(chosen.dim, "candidate")

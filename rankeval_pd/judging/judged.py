@@ -165,9 +165,8 @@ def _check_probability(probability: FloatArray, judged: BoolArray) -> None:
 
 def check_frame(candidates: object) -> None:
     """Raise a TypeError unless the candidates are a DataFrame."""
-    if not isinstance(candidates, pd.DataFrame):
-        wanted = "a pandas DataFrame with one row per candidate"
-        raise errors.no_table("candidates", candidates, wanted)
+    wanted = "a pandas DataFrame with one row per candidate"
+    errors.check_kind("candidates", candidates, pd.DataFrame, wanted)
 
 
 def counts_of(sums: FloatArray) -> IntArray:

@@ -339,11 +339,8 @@ def compare_thresholds(
         level=level,
     )
     if b is not None and isinstance(thresholds, Mapping):  # a mapping for all pairs
-        meant = doors.others_of(b)
-        meant.append(a)
-        for name in thresholds:
-            if not errors.is_known(name, meant) and name not in data.columns:
-                raise errors.unknown_name("thresholds", name, data.columns)
+        meant: list[Hashable] = [*doors.others_of(b), a]
+        errors.check_known("thresholds", thresholds, [*data.columns, *meant])
         thresholds = {
             name: cuts for name, cuts in thresholds.items() if errors.is_known(name, meant)
         }

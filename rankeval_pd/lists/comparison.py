@@ -444,7 +444,6 @@ def compare(
     """
     sizes = doors.check_n(n)
     chosen = Roles.of(roles)
-    errors.check_flag("combine", combine)
     clustered = chosen.groups is not None
     means = chosen.ties == "expected"
     passed = {

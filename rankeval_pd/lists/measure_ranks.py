@@ -533,8 +533,7 @@ def _all_pair_tests(
     measures = list(candidates.measures)
     baseline, stands = None, None
     if how.baseline is not None:
-        if how.baseline not in measures:
-            raise errors.unknown_name("baseline", how.baseline, measures)
+        errors.check_known("baseline", [how.baseline], measures)
         baseline = measures.index(how.baseline)
     pairs = []
     if len(measures) > 1:

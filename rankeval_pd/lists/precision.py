@@ -411,8 +411,8 @@ def warn_of_reversed(worse: BoolArray) -> None:
     if worse.any():
         errors.warn(
             f"in {int(worse.sum())} of {worse.size} lists, there are significantly fewer true"
-            " positives than in random lists, so the measure may be reversed. List a measure in"
-            " lower_is_better only if lower values are better."
+            " positives than in random lists, so the measure may be reversed. Check whether"
+            " lower_is_better should list it."
         )
 
 

@@ -92,7 +92,9 @@ def _region_of(
     doors.check_data(data)
     sizes = doors.check_n(n)
     if sizes is None or np.size(sizes) != 1:
-        raise ValueError(f"n={n!r}: pass the size of the lists as one whole number or fraction.")
+        raise ValueError(
+            f"n={errors.shown(n)}: pass the size of the lists as one whole number or fraction."
+        )
     chosen = Roles.of(doors.only_pair(data, a, b, roles, one=True))
     chosen.check_ties()
     refuse_taken(_ADDED, data.columns)

@@ -13,7 +13,7 @@ from rankeval_pd import doors, errors, stats, tables
 from rankeval_pd.chance.random_tests import number_or_array
 from rankeval_pd.decisions import GROUP, Rows
 from rankeval_pd.doors import Data
-from rankeval_pd.errors import check_count, check_numbers, listed
+from rankeval_pd.errors import check_count, check_numbers, listed, shown
 from rankeval_pd.options import Capabilities, with_options, with_roles_but
 from rankeval_pd.roles import Alternative, ProportionInterval, RankingRoles, Roles, as_names
 from rankeval_pd.stats import FloatArray, IntArray, proportions
@@ -412,7 +412,7 @@ def _true_positives(name: str, value: Any, size: int) -> int:
         value, (int, float, np.integer, np.floating)
     ):
         raise TypeError(
-            f"{name}={value!r} is of type {type(value).__name__}: pass the number of true "
+            f"{name}={shown(value)} is of type {type(value).__name__}: pass the number of true "
             "positives in the list."
         )
     nearest = -1
@@ -461,8 +461,8 @@ def _overlaps(lists: _Lists, overlap: Any) -> IntArray:
     pair = isinstance(overlap, (tuple, list))
     if pair and len(overlap) != 2:
         raise ValueError(
-            f"overlap={overlap!r}: pass the number of shared candidates, or a pair with the numbers"
-            " of shared candidates and shared true positives."
+            f"overlap={shown(overlap)}: pass the number of shared candidates, or a pair with the"
+            " numbers of shared candidates and shared true positives."
         )
     tp_a, n_a, tp_b, n_b = lists
     sizes = [0, min(n_a, n_b, n_a - tp_a + tp_b, n_b - tp_b + tp_a)]

@@ -9,7 +9,7 @@ from typing import Any, Literal, Unpack
 import pandas as pd
 
 from rankeval_pd.doors import Data, above_door, below_door, check_data, is_share, item_roles
-from rankeval_pd.errors import check_share, listed, unknown_name, warn
+from rankeval_pd.errors import check_known, check_share, listed, shown, warn
 from rankeval_pd.lists.comparison import with_verdicts
 from rankeval_pd.lists.measure_ranks import VERDICT, rank_options, ranked
 from rankeval_pd.options import Capabilities, with_roles
@@ -157,8 +157,8 @@ def summary(
         if n is not None:
             item_roles(roles)
             raise ValueError(
-                f"n={n!r}: systems scored on test items have no n-best lists. Omit n, or pass the"
-                f" gold label if the rows are candidates: gold=..."
+                f"n={shown(n)}: systems scored on test items have no n-best lists. Omit n, or pass"
+                " the gold label if the rows are candidates: gold=..."
             )
         return _of_items(data, baseline, test, options)
     if n is None and roles.get("gold") is None and isinstance(data, pd.DataFrame):
@@ -172,7 +172,7 @@ def summary(
     kind = None
     if n is None:
         kind = "ap"
-    if auto and roles.get("ties") == "expected":  # swaps need lists of whole candidates
+    if auto and Roles.configured(roles).ties == "expected":  # swaps need lists of whole candidates
         options["adjust"] = "holm"
     how = rank_options(n, kind, options["adjust"], n_resamples, level, baseline, over=adjust_over)
     summarize = partial(ranked, data, how, VERDICT)
@@ -251,8 +251,8 @@ def _with_differences(
     """Return the systems, best first, with gains over a baseline."""
     scores = scores.sort_values("rank", kind="stable")
     names = scores["system"].tolist()
-    if baseline is not None and baseline not in names:
-        raise unknown_name("baseline", baseline, names)
+    if baseline is not None:
+        check_known("baseline", [baseline], names)
     reference = baseline
     if reference is None:
         reference = names[0]

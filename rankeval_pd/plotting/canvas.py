@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
@@ -14,6 +13,7 @@ from rankeval_pd.plotting.look import (
     Ink,
     Look,
     Named,
+    Record,
     compact,
     escaped,
     font,
@@ -52,8 +52,6 @@ ABOVE = ("data", "axes fraction")  # coordinates of text at the top of the axes
 BESIDE = ("axes fraction", "data")
 _SHORT = {LENGTH: "n", "confidence (1 − p, one-sided)": "confidence"}
 
-_CAPTIONS: WeakKeyDictionary[Any, list[str]] = WeakKeyDictionary()
-
 
 def write(
     ax: Any, text: str, at: tuple[Any, Any], aside: tuple[float, float] = (0, 0), **look: Any
@@ -89,16 +87,19 @@ def caption(ax: Any) -> str:
     """
     first = np.asarray(ax, dtype=object).ravel()[0]
     drawn = [one for one in first.figure.axes if one.has_data()]
-    return " ".join(dict.fromkeys(x for one in drawn for x in _CAPTIONS.get(one, ())))
+    return " ".join(dict.fromkeys(x for one in drawn for x in Record.of(one).caption))
 
 
 class Canvas:
     """The Axes to draw on, the requested look, and a record of the drawn elements."""
 
-    def __init__(self, ax: Axes, look: Look, *, alone: bool = True) -> None:
+    def __init__(self, ax: Axes, look: Look, plot: str, *, alone: bool = True) -> None:
         if not ax.has_data():  # an earlier plot, now cleared
-            _CAPTIONS.pop(ax, None)
+            vars(ax).pop("_rankeval_pd", None)
         self.ax: Any = ax
+        self.record = Record.of(ax)
+        self.record.calls += 1
+        self.record.plot = plot
         self.look, self.alone = look, alone
         self.ink, self.out = Ink.of(ax), Ink.of(ax, outside=True)
         self.gray = {"color": self.ink.reference, "linewidth": THIN, "zorder": 1}
@@ -111,7 +112,7 @@ class Canvas:
 
     def tell(self, *sentences: str) -> None:
         """Add sentences to the caption."""
-        _CAPTIONS.setdefault(self.ax, []).extend(filter(None, sentences))
+        self.record.caption.extend(filter(None, sentences))
 
     def text(self, name: Any) -> str:
         """Return the user's label for a name, or the name itself."""
@@ -153,7 +154,7 @@ class Canvas:
         look |= {"solid_capstyle": "round", "solid_joinstyle": "round"}
         if bright:
             before = 0
-            for line in self.named:
+            for line in [*self.record.names, *self.named]:
                 before += not line.muted and to_hex(line.color) == to_hex(color)
             dashes = _DASHES[min(before, 2)]
             width, layer = LINE, 3
@@ -245,7 +246,8 @@ class Canvas:
 
     def rule(self, y: float, name: str = "") -> None:
         """Draw a horizontal reference line with a name at its end."""
-        self.ax.axhline(y, label=name or "_rule", **self.gray)
+        if not self._has_guide(name or "_rule", [0.0, 1.0], [y, y]):
+            self.ax.axhline(y, label=name or "_rule", **self.gray)
         if name:
             self.refer(name, y)
 
@@ -257,9 +259,17 @@ class Canvas:
         """Label a reference line that ends at this height on the right."""
         self.named.append(Named(in_tex(name), y, self.ink.reference, True, reference=True))
 
-    def guide(self, x: Any, y: Any, name: str, width: float = THIN, **more: Any) -> None:
-        """Draw a gray line that is not data."""
+    def guide(self, x: Any, y: Any, name: str, width: float = THIN, **more: Any) -> bool:
+        """Draw a gray line that is not data, unless an earlier call did; return whether."""
+        if self._has_guide(name, x, y):
+            return False
         self.ax.plot(x, y, **{**self.gray, "linewidth": width, "label": name, **more})
+        return True
+
+    def _has_guide(self, name: str, x: Any, y: Any) -> bool:
+        """Return whether the Axes has a line of this name along these points."""
+        lines = [line for line in self.ax.get_lines() if line.get_label() == name and len(x)]
+        return any(np.allclose(np.interp(x, *line.get_data()), y) for line in lines)
 
     def dots(self, x: Any, y: Any, color: Any, **more: Any) -> None:
         """Draw marks without a line."""
@@ -269,8 +279,8 @@ class Canvas:
     def field(self, x: Any, low: Any, high: Any, name: str) -> None:
         """Draw the range of random rankings as a gray area with an upper edge."""
         look = {"color": self.ink.fg, "alpha": 0.10, "linewidth": 0, "zorder": 1}
-        self.ax.fill_between(x, low, high, **look)
-        self.guide(x, high, name, zorder=1.04)
+        if self.guide(x, high, name, zorder=1.04):
+            self.ax.fill_between(x, low, high, **look)
 
     def values(self, header: str, values: Mapping[Hashable, str]) -> None:
         """Add a column to the key, with a value for each name."""
@@ -315,7 +325,8 @@ class Canvas:
 
     def reserve_top(self) -> None:
         """Keep existing and later titles above the text at the top of the axes."""
-        top = self.ax.secondary_xaxis("top")
+        same = (np.positive, np.positive)  # matplotlib's own functions are not pickled
+        top = self.ax.secondary_xaxis("top", functions=same)
         top.set_xticks([])
         top.set_xticks([], minor=True)
         top.set_xlabel(" ", fontsize=font(self.ax, "note"), labelpad=3)
@@ -344,8 +355,8 @@ class Canvas:
         names = dict(zip(self.drawn.values(), self.drawn, strict=True))
         rows = list(self.named)
         for k, row in enumerate(rows if self.headers else ()):
-            values = [column.get(names.get(k), "") for column in self.headers.values()]
-            rows[k] = row._replace(values=tuple(values))
+            values = {title: x.get(names.get(k), "") for title, x in self.headers.items()}
+            rows[k] = row._replace(values=values)
         places: dict[int, None] = {}  # in color order
         for name in filter(self.drawn.__contains__, self.look.order):
             places[self.drawn[name]] = None
@@ -356,9 +367,15 @@ class Canvas:
         """Label the lines as requested: directly, in a legend, or not at all."""
         legend = self.look.legend
         if legend is None:
-            from rankeval_pd.plotting.names import name_lines
+            from rankeval_pd.plotting.names import name_lines, remove_names
 
-            name_lines(self.ax, self.finished(), list(self.headers), meet=self.meet)
+            remove_names(self.ax)  # one key names the lines of all calls, and each reference once
+            record = self.record
+            known = {x.text for x in record.names if x.reference}
+            added = [x for x in self.finished() if not (x.reference and x.text in known)]
+            record.names = sorted([*record.names, *added], key=lambda x: x.reference)
+            record.headers |= dict.fromkeys(self.headers)
+            name_lines(self.ax, record.names, [*record.headers], meet=self.meet)
             return
         handles, names = entries([self.ax])
         if legend and handles:
@@ -415,11 +432,12 @@ def pairs_kind(attrs: Attrs, count: int) -> str:
 
 def entries(panels: Iterable[Axes]) -> tuple[list[Any], list[str]]:
     """Return the legend entries for these axes, without duplicates."""
-    by_name: Options = {}
+    found: dict[tuple[str, Any], Any] = {}
     for ax in panels:
         for handle, name in zip(*ax.get_legend_handles_labels(), strict=True):
-            by_name.setdefault(name, handle)
-    return list(by_name.values()), list(by_name)
+            color = getattr(handle, "get_color", handle.get_label)()
+            found.setdefault((name, str(color)), handle)
+    return list(found.values()), [name for name, _ in found]
 
 
 def name_figure(panels: Sequence[Any], names: Sequence[Named]) -> None:
@@ -489,11 +507,11 @@ def shared_legend(figure: Figure | Any) -> Legend | None:
     ['good', 'fair', 'random order', 'ideal order']
     """
     handles, found = entries(figure.axes)
-    from rankeval_pd.plotting.names import EndLabels, Key
+    from rankeval_pd.plotting.names import remove_names
 
     earlier = [ax.get_legend() for ax in figure.axes if ax.get_legend() is not None]
     for ax in figure.axes:
-        earlier += [x for x in ax.get_children() if isinstance(x, EndLabels | Key)]
+        remove_names(ax)
     for artist in [*earlier, *figure.legends]:
         artist.remove()
     if not handles:

@@ -230,9 +230,11 @@ def _draw_chance(
         return
     x = x[some(len(x), 4000)]
     y = _mean_of_chance(spec, x, curves)
-    canvas.guide(x, y, "random order")
+    first = canvas.guide(x, y, "random order")
     canvas.tell("Gray line: mean over random orders.")
     if spec.chance == "diagonal" and linear:
+        if not first:
+            return
         look = {"rotation": 45, "rotation_mode": "anchor", "va": "top"}
         look |= {"transform_rotates_text": True, "ha": "center", "clip_on": True}
         look |= {"fontsize": font(canvas.ax, "note"), "color": canvas.ink.note}

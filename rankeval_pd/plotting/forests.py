@@ -509,7 +509,7 @@ def repetition(place: tuple[Any, Look], table: Any, samples: Any = None, /) -> A
         edges = found.min() + step * (np.arange(bins + 6) - 2.5)
     for panel, (_, row) in zip(panels, table.iterrows(), strict=True):
         mine = samples.loc[samples["measure"] == row["measure"], "precision"].dropna()
-        canvas = Canvas(panel, look, alone=False)
+        canvas = Canvas(panel, look, "repetition", alone=False)
         high = max(high, _draw_samples(canvas, mine.to_numpy(dtype=float), row, edges))
     for panel in panels:
         share = min(0.5, 4.2 * font(panel, "note") / (0.62 * panel_size(panel)[1]))

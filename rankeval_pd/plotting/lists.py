@@ -408,7 +408,7 @@ def random_cdf(canvas: Canvas, table: pd.DataFrame, bound: pd.DataFrame | None =
         rows = table_of(bound, "p n discrete interpolated parametric", "random_bound")
         found = rows.loc[rows["n"] == sizes[0], ["p", *_LAWS]].to_numpy(dtype=float)
         for p, *bounds in found:
-            ax.axhline(1.0 - p, **canvas.gray)
+            canvas.rule(1.0 - p)
             values: dict[Hashable, str] = {}
             look = {"markersize": 5, "zorder": 4, "markeredgecolor": canvas.ink.bg}
             for law, at in zip(_LAWS, bounds, strict=True):
@@ -743,7 +743,7 @@ def _draw_difference(
     if short:
         found = found[found["n"] >= FIRST]
     found = thin_table(found)
-    part = Canvas(low, canvas.look, alone=False)
+    part = Canvas(low, canvas.look, "comparison", alone=False)
     ink = part.ink
     part.rule(0.0)
     across = found["n"].to_numpy(dtype=float)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache, partialmethod
+from functools import lru_cache, partial, partialmethod
 from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import category
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from rankeval_pd.errors import check_flag, listed
+from rankeval_pd.errors import check_flag, check_kind, listed
 from rankeval_pd.words.numbers import percent_of
 
 if TYPE_CHECKING:
@@ -28,7 +27,6 @@ HUES = ("#0072B2", "#D55E00", "#049A78", "#9E2E6D", "#9172FE", "#944812")
 MOST = len(HUES)  # number of names with different hues; if there are more, only a few are in color
 _STEPS = np.linspace(0.0, 1.0, 41)  # steps of 2.5% from a color toward the text color
 _SEVERAL = 20  # a palette with more colors is a continuous scale and is sampled
-_SLOTS: WeakKeyDictionary[Any, dict[Hashable, int]] = WeakKeyDictionary()  # in the color cycle
 
 
 def luminance(color: Any) -> float:
@@ -155,11 +153,8 @@ class Look:
 
     def __post_init__(self) -> None:
         check_flag("legend", self.legend, none=True)
-        if self.labels is not None and not isinstance(self.labels, Mapping):
-            raise TypeError(
-                f"labels={self.labels!r} is of type {type(self.labels).__name__}: pass a mapping "
-                "from names to labels, as in {'G2': 'log-likelihood'}."
-            )
+        wanted = "a mapping from names to labels, as in {'G2': 'log-likelihood'}"
+        check_kind("labels", self.labels, Mapping | None, wanted)
         highlighted = [] if self.highlight is None else [self.highlight]
         if np.iterable(self.highlight) and not isinstance(self.highlight, str):
             highlighted = [*self.highlight]
@@ -186,16 +181,36 @@ class Look:
         if isinstance(self.colors, Mapping) and name in self.colors:
             return self.colors[name]
         known = cycle(self.colors, max(len(self.order), MOST))
-        taken = _SLOTS.setdefault(ax, {})
+        record = Record.of(ax)
+        taken = record.slots
         size = len(known)
-        if name not in taken:  # a name keeps its position within the same Axes
+        slot = (record.calls, name)
+        if slot not in taken:  # a name keeps its position within a call
             names = list(self.order)
             place = (names.index(name) if name in names else len(names)) % size
             while place in taken.values() and len(set(taken.values())) < size:
                 place = (place + 1) % size
-            taken[name] = place
-        color = known[taken[name]]
+            taken[slot] = place
+        color = known[taken[slot]]
         return Ink.of(ax).line(color) if self.colors is None else color
+
+
+@dataclass
+class Record:
+    """What the calls so far have drawn on an Axes; it is pickled with the Axes."""
+
+    calls: int = 0
+    plot: str = ""  #: the name of the last plot
+    slots: dict[tuple[int, Hashable], int] = field(default_factory=dict)  #: in the color cycle
+    caption: list[str] = field(default_factory=list)
+    names: list[Named] = field(default_factory=list)  #: what the key names
+    headers: dict[str, None] = field(default_factory=dict)  #: the columns of the key
+
+    @classmethod
+    def of(cls, ax: Any) -> Record:
+        """Return the record of an Axes, which is a new one if nothing is drawn."""
+        own: Record = vars(ax).setdefault("_rankeval_pd", cls())
+        return own
 
 
 class Named(NamedTuple):
@@ -206,7 +221,7 @@ class Named(NamedTuple):
     color: Any
     muted: bool = False  #: whether this is a reference line or a gray line
     reference: bool = False
-    values: tuple[str, ...] = ()  #: values next to the name in a key
+    values: Mapping[str, str] = {}  #: values next to the name in a key, by header
     dash: Any = "-"
 
     @property
@@ -420,21 +435,15 @@ def set_ticks(axis: Axis, text: Callable[..., str], characters: float) -> None:
     elif axis.get_scale() == "linear":
         locator = MaxNLocator(most, steps=[1, 2, 2.5, 5, 10], integer=text is compact)
         if text is in_percent:
-            locator = _of_shares(locator)
+            locator.tick_values = partial(_share_ticks, locator)  # type: ignore[method-assign]
         axis.set_major_locator(locator)
     axis.set_major_formatter(FuncFormatter(text))
 
 
-def _of_shares(locator: Any) -> Any:
-    """Make a locator omit ticks outside the range from 0 to 1."""
-    every = locator.tick_values
-
-    def within(low: float, high: float) -> Any:
-        ticks = np.asarray(every(low, high))
-        return ticks[(ticks >= -1e-9) & (ticks <= 1.0 + 1e-9)]
-
-    locator.tick_values = within
-    return locator
+def _share_ticks(locator: Any, low: float, high: float) -> Any:
+    """Return the ticks of a locator in the range from 0 to 1."""
+    ticks = np.asarray(type(locator).tick_values(locator, low, high))
+    return ticks[(ticks >= -1e-9) & (ticks <= 1.0 + 1e-9)]
 
 
 def set_chosen_ticks(
@@ -462,12 +471,15 @@ def set_chosen_ticks(
 
 def use_normal_deviates(ax: Axes, least: float) -> None:
     """Use a normal-deviate scale for both axes."""
-    from scipy.special import ndtr, ndtri
+    from scipy.special import ndtr
 
-    edge = max(least, 1e-12)
+    functions = (partial(_deviates, max(least, 1e-12)), ndtr)
+    ax.set_xscale("function", functions=functions)
+    ax.set_yscale("function", functions=functions)
 
-    def forward(rate: FloatArray) -> Any:
-        return ndtri(np.clip(rate, 0.1 * edge, 1.0 - 0.1 * edge))
 
-    ax.set_xscale("function", functions=(forward, ndtr))
-    ax.set_yscale("function", functions=(forward, ndtr))
+def _deviates(edge: float, rate: FloatArray) -> Any:
+    """Return the normal deviates of rates, which are kept away from 0 and 1."""
+    from scipy.special import ndtri
+
+    return ndtri(np.clip(rate, 0.1 * edge, 1.0 - 0.1 * edge))

@@ -252,6 +252,12 @@ def name_lines(ax: Axes, names: Sequence[Named], headers: Sequence[str], *, meet
         _add_key(ax, bright, headers)
 
 
+def remove_names(ax: Axes) -> None:
+    """Remove the names of lines that an earlier call wrote."""
+    for artist in [x for x in ax.get_children() if isinstance(x, Names)]:
+        artist.remove()
+
+
 def _ends_fit(ax: Axes, names: Sequence[Named]) -> bool:
     """Return whether there is room for names next to the panel."""
     width, height = panel_size(ax)
@@ -280,27 +286,28 @@ def _add_key(ax: Axes, names: Sequence[Named], headers: Sequence[str]) -> None:
 
     most = 0.62 * panel_size(ax)[0]
     needed = 19.0 + max(wide(x.text, size) for x in names)
-    kept: list[int] = []
-    for k, title in enumerate(headers):
-        needed += 7.0 + max(wide(word, size) for word in (title, *(x.values[k] for x in names)))
+    kept: list[str] = []
+    for title in headers:
+        column = [title, *(x.values.get(title, "") for x in names)]
+        needed += 7.0 + max(wide(word, size) for word in column)
         if needed <= most:
-            kept.append(k)
+            kept.append(title)
     rows: list[list[Any]] = []
     above: list[Any] = []
     if headers:
-        titles = [_words(headers[k], ink.note, size) for k in kept]
+        titles = [_words(title, ink.note, size) for title in kept]
         rows.append([DrawingArea(14, size, 0, 0), _words(" ", ink.note, size), *titles])
     if kept:
         above.append(_words(headers[0], out.note, size))
     for x in names:
-        values = [_words(x.values[k], ink.fg, size) for k in kept]
+        values = [_words(x.values.get(title, ""), ink.fg, size) for title in kept]
         dash = DrawingArea(14, size, 0, 0)
         look = {"lw": x.width, "color": x.color, "ls": x.dash}
         dash.add_artist(Line2D([0, 14], [0.4 * size] * 2, **look))
         rows.append([dash, _words(x.text, x.shade(ink), size), *values])
         words = x.text
-        if kept and x.values[0]:
-            words += f" {x.values[0]}"
+        if kept and x.values.get(kept[0]):
+            words += f" {x.values[kept[0]]}"
         above.append(_words(words, x.shade(out), size))
     columns: list[Any] = [
         VPacker(children=list(cells), pad=0, sep=2.5, align="right" if k > 1 else "left")

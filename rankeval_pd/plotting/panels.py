@@ -19,6 +19,7 @@ from rankeval_pd.doors import frame_of, read_frame
 from rankeval_pd.errors import (
     AnyFunction,
     argument_check,
+    check_kind,
     held,
     no_table,
     unknown_keyword,
@@ -33,7 +34,14 @@ from rankeval_pd.options import (
     with_meanings,
 )
 from rankeval_pd.plotting.canvas import Canvas, name_figure, shared_legend, some
-from rankeval_pd.plotting.look import LARGE_RATIO, cut_text, escaped, font, panel_size
+from rankeval_pd.plotting.look import (
+    LARGE_RATIO,
+    Record,
+    cut_text,
+    escaped,
+    font,
+    panel_size,
+)
 from rankeval_pd.plotting.look import Look as Look_of_look
 from rankeval_pd.roles import (
     MEANINGS,
@@ -78,8 +86,7 @@ def tidy(table: Drawable, needed: str, made_by: str) -> pd.DataFrame:
             frame = frame[[name for name in order if name in frame]]
         frame.attrs = dict(table.attrs)
         table = frame
-    if not isinstance(table, pd.DataFrame):
-        raise no_table("table", table, f"the result of {made_by}")
+    check_kind("table", table, pd.DataFrame, f"the result of {made_by}")
     lacking = lacking_in(table, needed)
     if lacking:  # a short table, or a table from another method
         raise ValueError(
@@ -188,6 +195,11 @@ def priors_of(table: pd.DataFrame) -> list[float]:
 # -------------------------------------------------------------------------------------------------
 # Axes, look and line names for a single plot or for one panel per group.
 
+#: plots of lines, of which several can share an Axes
+SHARING = set(
+    "precision random_bound random_cdf tie_sensitivity interpolated_precision roc precision_recall"
+    " det lift gain".split()
+)
 MOST = 24  # largest readable number of panels
 _PANEL = (3.1, 2.5)  # size in inches
 _NAMES = ("measure", "measure_a", "measure_b")
@@ -233,11 +245,8 @@ def given_axes(ax: Any) -> AnyArray:
 
     given = np.asarray(ax, dtype=object).ravel()
     for one in given:
-        if not isinstance(one, Axes):
-            raise TypeError(
-                f"ax={one!r} is of type {type(one).__name__}: pass an Axes, such as plt.gca() or"
-                " the second value of plt.subplots(), or an array of Axes."
-            )
+        wanted = "an Axes, such as plt.gca() or the second value of plt.subplots(), or an array"
+        check_kind("ax", one, Axes, wanted)
     return given
 
 
@@ -396,7 +405,8 @@ LOOK = {
 SHARED = """    ax : Axes or array of Axes, optional
         The axes to draw on. By default, a new figure is created. Pass one Axes per group. The
         layout of an existing figure is kept. With ``layout="constrained"``, names are placed
-        beside or above the axes. Without a layout engine, names are placed inside the axes.
+        beside or above the axes. Without a layout engine, names are placed inside the axes. A
+        second call draws lines in other colors: pass ``labels=`` to distinguish their names.
     legend : bool, optional
         True draws an ordinary legend, below the figure if there are groups. False omits all names.
         By default, names are written at the ends of lines, in a key, or above the panels.
@@ -505,8 +515,8 @@ class Plot:
 
     def is_result(self, data: object) -> bool:
         """Return whether the data are a table of the method, which has the needed columns."""
+        wanted = f"a DataFrame or a Dataset, the data or the result of {self.maker}"
         if not isinstance(data, Drawable):
-            wanted = f"a DataFrame or a Dataset, the data or the result of {self.maker}"
             raise no_table("data", data, wanted)
         lacking = lacking_in(data, self.needed)
         if lacking and len(lacking) <= len(self.needed.split()) / 2:
@@ -547,7 +557,14 @@ class Plot:
         return ax, replace(look, order=measures_of(data, asked)), asked
 
     def panels(self, tables: Sequence[Any], options: Keywords, ax: Any, look: Look_of_look) -> Any:
-        """Draw tables in one panel per group."""
+        """Draw tables in one panel per group, on Axes that have room for them."""
+        for one in () if ax is None else given_axes(ax):
+            earlier = Record.of(one).plot
+            if one.has_data() and earlier and not {earlier, self.draw.__name__} <= SHARING:
+                raise ValueError(
+                    f"ax shows the plot {earlier}, and {self.draw.__name__} cannot be drawn over"
+                    " it. Pass other Axes, or call ax.clear() first."
+                )
         table, *beside = tables
         if self.prepared is not None:
             table = self.prepared(table)
@@ -577,7 +594,7 @@ class Plot:
         drawn = drawn_of(whole.attrs)
         canvases: list[Canvas] = []
         for panel in panels:  # before other panels share the figure
-            canvases.append(Canvas(panel, look, alone=alone))
+            canvases.append(Canvas(panel, look, self.draw.__name__, alone=alone))
         for canvas, key in zip(canvases, keys, strict=True):
             parts = _parts([whole, *beside], groups, key)
             more = _parts(options.values(), groups, key)

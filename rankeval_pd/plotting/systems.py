@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd.doors import Data, as_items, each_metric, frame_of, item_roles, read_items
-from rankeval_pd.errors import hushed, listed, unknown_name
+from rankeval_pd.errors import check_known, hushed, listed
 from rankeval_pd.lists.comparison import compare
 from rankeval_pd.options import with_roles
 from rankeval_pd.plotting import forests
@@ -824,8 +824,7 @@ def _values_of_pairs(
         if a is None or b is None:
             raise ValueError(f"a={a!r}, b={b!r}: pass two of the systems {listed(names)}.")
         for role, name in (("a", a), ("b", b)):
-            if name not in names:
-                raise unknown_name(role, name, names)
+            check_known(role, [name], names)
         for part in _values_of(groups, [(a, b)]):
             if len(asked) > 1:
                 part.insert(0, "metric", metric)

@@ -18,10 +18,10 @@ from rankeval_pd.decisions import family_of
 from rankeval_pd.doors import METRIC, Data, QueryOptions
 from rankeval_pd.errors import (
     check_choice,
-    check_flag,
+    check_known,
     details_wanted,
     listed,
-    unknown_name,
+    shown,
     warn,
 )
 from rankeval_pd.options import Capabilities
@@ -67,15 +67,15 @@ def _parse_metric(text: str, min_grade: float) -> MetricRequest:
         near = difflib.get_close_matches(name.lower(), METRIC_ALIASES, n=1, cutoff=0.3)
         hint = "".join(f" Did you mean {METRIC_ALIASES[x]!r}?" for x in near)
         raise ValueError(
-            f"metrics: {text!r} is not one of {listed(QUERY_METRICS, most=20)}, with @k for a"
-            f" cutoff, as in 'nDCG@10'.{_GONE.get(name.lower(), hint)}"
+            f"metrics: {shown(text)[:20]} is not one of {listed(QUERY_METRICS, most=20)}, with"
+            f" @k for a cutoff, as in 'nDCG@10'.{_GONE.get(name.lower(), hint)}"
         )
     request = _with_cutoff(MetricRequest(name, least=float(min_grade)), at, text)
     return _with_options(request, options or "", text)
 
 
 _GONE = {
-    "auc": " The area of each query is area(by=...).",
+    **dict.fromkeys(("auc", "roc"), " The area of each query is area(by=...), of one area()."),
     "infap": " For a sample of judgments, call judged_precision.",
 }
 
@@ -293,7 +293,6 @@ def per_query(
     3     2    bm25     AP  0.500000
     """
     chosen = QueryOptions.of(roles)
-    check_flag("wide", wide)
     named = metrics_asked(metrics, chosen)
     doors.check_data(data)
     ranges = not wide and details_wanted()
@@ -360,9 +359,8 @@ def frame_values(
         # the two-sided binomial p-value is below 0.001 for a normal deviate above 3.3
         if defined >= 10 and 2 * below - defined > 3.3 * math.sqrt(defined):
             warn(
-                f"measures: in {below} of {defined} queries, {name!r} scores relevant documents"
-                f" lower than other documents on average. If lower scores are better, pass"
-                f" lower_is_better={name!r}."
+                f"measures: in {below} of {defined} queries, {name!r} ranks relevant documents"
+                " below other documents on average. Check whether lower_is_better should list it."
             )
     values = QueryValues(
         named=named,
@@ -544,8 +542,8 @@ def query_summary(
         _warn_of_skipped(kept, len(found.keys))
     tables = {one.named[0].label: wide_form(one, "zero") for one in kept}
     measures = tables[asked[0].label].columns
-    if baseline is not None and baseline not in measures:
-        raise unknown_name("baseline", baseline, measures)
+    if baseline is not None:
+        check_known("baseline", [baseline], measures)
     adjusted = adjustment_of(test, adjust)
     if len(measures) == 1:  # there is nothing to test
         adjusted = None
@@ -571,7 +569,7 @@ def query_summary(
     if shares.notna().any():
         noted["judged_low"] = float(shares.min())
     result = pd.concat([result, facts], axis=1)
-    _warn_of_facts(result)
+    _warn_of_facts(result, chosen.ties)
     result = result.drop(columns="cutoff")
     result.attrs = noted
     sizes = [len(table) for table in tables.values()]
@@ -619,7 +617,7 @@ def assumed(numbers: QueryValues) -> pd.DataFrame:
 _JUDGED_APART = 0.1  # difference in judged proportions that could explain a difference between runs
 
 
-def _warn_of_facts(table: pd.DataFrame) -> None:
+def _warn_of_facts(table: pd.DataFrame, ties: str) -> None:
     """Warn if judged proportions, depths or ties could explain differences."""
     open_ties = []
     for metric, part in table.groupby("metric", sort=False):
@@ -644,7 +642,7 @@ def _warn_of_facts(table: pd.DataFrame) -> None:
         wide = high - low > (part["ci_high"] - part["ci_low"]) / 2.0
         for measure, *ends in zip(part.index[wide], low[wide], high[wide], strict=True):
             open_ties.append("{} of {!r} ({:.3g} to {:.3g})".format(metric, measure, *ends))
-    if open_ties:
+    if open_ties and ties != "expected":
         warn(
             f"ties: the order of equal scores strongly affects {', '.join(open_ties[:3])}. Pass"
             " ties='expected' to average over all tie-breaking orders."

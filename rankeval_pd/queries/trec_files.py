@@ -7,7 +7,8 @@ import gzip
 import io
 import re
 import zlib
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,7 +16,16 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd.doors import QueryOptions, grade_values
-from rankeval_pd.errors import check_memory, checked_call, listed, shown, unknown_name, warn
+from rankeval_pd.errors import (
+    check_kind,
+    check_known,
+    check_memory,
+    checked_call,
+    listed,
+    no_table,
+    shown,
+    warn,
+)
 from rankeval_pd.roles import frame_column
 from rankeval_pd.stats import BoolArray, FloatArray, IntArray
 from rankeval_pd.tables import Options
@@ -477,25 +487,35 @@ def _named_runs(runs: Source | Sequence[Source] | Mapping[str, Source]) -> list[
     return [run for lines in _files_of(runs, "runs", RUN) for run in runs_by_tag(lines)]
 
 
+_SOURCES = "a path, a DataFrame, or a list of these"
+# pytrec_eval and ranx have nested mappings, and ir_measures has named tuples
+_NESTED = "pd.DataFrame([(q, d, x) for q, of in runs.items() for d, x in of.items()]) makes one"
+
+
 def _files_of(given: Source | Sequence[Source], argument: str, kind: FileKind) -> list[TrecLines]:
     """Read frames, files and the files that match a pattern; of a folder, all its runs."""
     if isinstance(given, pd.DataFrame):
         return [_lines_of_frame(given, kind)]
     if not isinstance(given, str | Path):
+        check_kind(argument, given, Iterable, _SOURCES)
+        if isinstance(given, Mapping) or hasattr(given, "_fields"):
+            raise no_table(argument, given, f"{_SOURCES}; {_NESTED}")
         parts = [lines for one in given for lines in _files_of(one, argument, kind)]
         if not parts:
             raise ValueError(f"{argument} is empty: pass one or more files.")
         return parts
     path = Path(given)
-    if path.is_file():
-        return [_lines_of_file(path, kind)]
-    if path.is_dir():
-        path = path / "*.run"
-    files = sorted(glob.glob(str(path)))
+    files = []
+    with suppress(OSError):  # a text that is too long for a path
+        if path.is_file():
+            return [_lines_of_file(path, kind)]
+        if path.is_dir():
+            path = path / "*.run"
+        files = sorted(glob.glob(str(path)))
     if not files:
         raise FileNotFoundError(
-            f"{argument}={str(path)!r}: no file has this name or matches this pattern. The working"
-            f" directory is {str(Path.cwd())!r}."
+            f"{argument}={shown(str(path))}: no file has this name or matches this pattern. The"
+            f" working directory is {str(Path.cwd())!r}."
         )
     return [_lines_of_file(file, kind) for file in files]
 
@@ -609,6 +629,7 @@ def write_trec(
     ...     print(Path(folder, "bm25.run").read_text(), end="")
     1 Q0 d1 1 0.1 bm25
     """
+    check_kind("table", table, pd.DataFrame, "a DataFrame like that of read_trec")
     queries, documents = (
         identifiers(frame_column(table, name, name), name) for name in ("query", "document")
     )
@@ -647,6 +668,7 @@ def write_trec(
                 " of at least min_grade as 1, and lower grades as 0."
             )
         values = values.astype(np.int64)
+        check_kind("qrels", qrels, str | Path, "a path")
         files.append((Path(qrels), [queries[rows], "0", documents[rows], values]))
     if len({path.resolve() for path, _ in files}) < len(files):
         raise ValueError("runs: two files have the same path. Pass one path per file.")
@@ -675,10 +697,10 @@ def _run_paths(
     if isinstance(runs, Mapping):
         paths = {name: Path(path) for name, path in runs.items()}
     else:
+        check_kind("runs", runs, str | Path, "a path or a mapping from columns to paths")
         paths = {name: Path(runs) / f"{name}.run" for name in known}
+    check_known("runs", paths, known)
     for name in paths:
-        if name not in known:
-            raise unknown_name("runs", name, known)
         text = str(name)
         lost = not isinstance(runs, Mapping) and ({*text} & {*"/\\*?"} or text.startswith("."))
         if lost or not is_word(text):

@@ -511,8 +511,8 @@ METRIC_ALIASES = {
     **{name.lower(): name for name in QUERY_METRICS},
 }
 """Metric names in lowercase without underscores or hyphens."""
-# name, (options), and a cutoff such as @10, or _10 in trec_eval
-_METRIC_PATTERN = re.compile(r"([A-Za-z][\w-]*?)(?:\((.*)\))?(?:[@_]([\d.]+))?")
+# name, (options), and a cutoff such as @10, or _10 and .10 in trec_eval
+_METRIC_PATTERN = re.compile(r"([A-Za-z][\w-]*?)(?:\((.*)\))?(?:[@_.]([\d.]+))?")
 
 
 def named_parts(text: str) -> tuple[str, str | None, str | None]:

@@ -126,13 +126,15 @@ def _streams(references: Any) -> list[Sequence[str | None]]:
     streams: list[Any] = list(references)
     if all(isinstance(x, str) for x in streams):
         streams = [streams]
+    _check_listed("references[0]", streams[0], "segments")
     for place, stream in enumerate(streams):
         _check_segments(stream, f"references[{place}]", len(streams[0]), optional=True)
     return streams
 
 
 def _check_listed(name: str, values: Any, what: str) -> None:
-    if isinstance(values, str | bytes) or not hasattr(values, "__len__") or not len(values):
+    no_list = isinstance(values, str | bytes) or hasattr(values, "nnz")  # text, or sparse
+    if no_list or not hasattr(values, "__len__") or not len(values):
         raise TypeError(f"{name}={shown(values)}: pass a list with {what}.")
 
 

@@ -33,13 +33,14 @@ from rankeval_pd.errors import (
     check_count,
     check_draws,
     check_flag,
+    check_known,
     check_memory,
     check_numbers,
     check_shapes,
     check_share,
     checked_call,
     progress_bar,
-    unknown_name,
+    shown,
     warn,
 )
 from rankeval_pd.options import Capabilities, with_roles
@@ -418,10 +419,9 @@ def calibration(
     seed = items.entropy(Roles.of(roles).rng)
     table, groups = pairs_table(data, "n_items")
     draws = check_draws("n_resamples", n_resamples, len(table) if ci == "systems" else 1)
+    check_items(other, "other")
     scores, n_other = system_scores(below_door(other), item_roles(_as_in_pairs(data.attrs, roles)))
-    for name in pd.concat([table["system_a"], table["system_b"]]).drop_duplicates():
-        if name not in scores:
-            raise unknown_name("other", name, scores)
+    check_known("other", pd.concat([table["system_a"], table["system_b"]]), scores)
     table = table[table["gain"].abs() > 0.0]
     systems = zip(table["system_a"], table["system_b"], strict=True)
     there = np.array([scores[a] - scores[b] for a, b in systems], dtype=float)
@@ -465,7 +465,7 @@ def _as_in_pairs(attrs: Mapping[Any, Any], roles: Keywords) -> Options:
 
 def _p_values(name: str, given: Sequence[float], count: int | None = None) -> list[float]:
     """Return increasing p-values, at least two or exactly ``count``."""
-    wrong = f"{name}={given!r}: pass {count or 'two or more'} increasing p-values from 0 to 1."
+    wrong = f"{name}={shown(given)}: pass {count or 'two or more'} increasing p-values from 0 to 1."
     try:
         p = [float(value) for value in given]
     except (TypeError, ValueError):
@@ -580,7 +580,7 @@ def population_calibration(
     for name in ("by", "groups"):
         if getattr(chosen, name) is not None:
             raise ValueError(
-                f"{name}={getattr(chosen, name)!r}: test sets are drawn item by item from one"
+                f"{name}={shown(getattr(chosen, name))}: test sets are drawn item by item from one"
                 f" population. Omit {name}, or select one domain."
             )
     edges = _p_values("bins", bins)

@@ -22,7 +22,6 @@ from rankeval_pd.decisions import (
 from rankeval_pd.doors import Data, Families, rows_at, tabulate_items
 from rankeval_pd.errors import (
     check_count,
-    check_flag,
     check_margin,
     check_memory,
     check_share,
@@ -696,7 +695,6 @@ def paired_bootstrap(
       system_a system_b  score_a  score_b  gain  ci_low  ci_high   p_value
     0      new      old     0.02      0.0  0.02   -0.02      1.0  0.264229
     """
-    check_flag("skewness", skewness)
     shown: str = ci or ""  # the interval depends on the items
     if ci is None and event != "wild":
         shown = DUAL[event]

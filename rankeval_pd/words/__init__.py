@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import check_attrs, check_flag, checked_call, no_table
+from rankeval_pd.errors import check_attrs, checked_call, no_table
 from rankeval_pd.tables import Attrs, listed_in, rows_in
 from rankeval_pd.words.methods import methods_section
 from rankeval_pd.words.numbers import join
@@ -66,7 +66,6 @@ def in_words(table: Tables, *, methods: bool = False) -> str:
     n-best lists) have a confidence level of 95%. Equal scores were ordered at random, in the
     same order for all measures.
     """
-    check_flag("methods", methods)
     texts = []
     for name, one in named_tables(table):
         frame, attrs = result_frame(one), one.attrs

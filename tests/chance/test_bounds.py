@@ -76,7 +76,7 @@ def test_errors_of_bounds():
     for keywords, message in (
         ({"n": 5}, r"pass both numbers"),
         ({"prior": 0.5}, r"n=None needs a finite number of candidates"),
-        ({"n": 5, "prior": 2.0}, r"prior=2.0: pass the share"),
+        ({"n": 5, "prior": 2.0}, r"prior=2.0: pass numbers from 0 to 1"),
         ({"n": 5, "prior": 0.5, "n_positive": 2}, r"prior=0.5: pass both numbers"),
         ({"n": 5, **candidates}, r"n=5 exceeds .* 3"),
         ({"n": 5, **candidates, "n_positive": 4}, r"n_positive=4 exceeds n_candidates=3"),

@@ -89,7 +89,7 @@ def test_errors_of_random_pvalue():
         ({}, r"n_candidates=None, n_positive=None, prior=None: pass both"),
         ({"n_candidates": 9}, r"n_positive=None, prior=None: pass both"),
         ({"n_candidates": 9, "prior": 0.5}, r"prior=0.5: pass both"),
-        ({"prior": 1.5}, r"prior=1.5: pass the share of positives, a number from 0 to 1"),
+        ({"prior": 1.5}, r"prior=1.5: pass numbers from 0 to 1"),
         ({**nine, "n_positive": 10}, r"n_positive=10 exceeds"),
         ({**nine, "n_candidates": 2}, r"n=3 exceeds n_candidates=2.*pass population='infinite'"),
         ({**nine, "n_positive": -1}, r"n_positive=-1: pass whole numbers of at least 0"),

@@ -230,7 +230,7 @@ def test_one_class_is_said(frame):
         (0, ValueError, r"n=0 is no size of a list"),
         ([2, -3], ValueError, r"n=-3 is no size of a list"),
         (2.0, TypeError, r"n=2.0 is of type float"),
-        (2.5, TypeError, r"n=2.5 is of type float: pass either whole numbers"),
+        (2.5, TypeError, r"n=2.5 is of type float: pass whole numbers"),
         (np.array([1.0]), TypeError, r"is of type float64"),
         (True, TypeError, r"n=True is of type bool"),
         ("all", TypeError, r"n='all' is of type str"),
@@ -366,7 +366,7 @@ def test_shares_of_ranges_of_regions_and_of_a_number_of_candidates(frame):
 
 
 def test_what_is_no_share(frame, ragged):
-    with pytest.raises(TypeError, match=r"n=0\.1 is of type float: pass either whole numbers"):
+    with pytest.raises(TypeError, match=r"n=0\.1 is of type float: pass whole numbers"):
         frame.rankeval.nbest_precision([0.1, 5])
     for n in (1.0, 0.0, 5.5, -0.5, np.nan):
         with pytest.raises(TypeError, match=r"shares of the candidates \(floats between 0 and 1"):

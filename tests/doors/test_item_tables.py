@@ -201,7 +201,7 @@ def test_systems_that_are_not_there():
 def test_metrics_that_do_not_fit(df):
     for metric, message in [
         ("blue", r"metric='blue' is not a known metric. Did you mean 'bleu'.*or a function"),
-        ("comet", "'comet' is not a known metric. If the columns contain per-item scores"),
+        ("comet", "'comet' is not a known metric. Omit metric to compare mean scores"),
         (3, r"metric=3 is not a known metric"),
         ("f1", r"needs the statistics 'correct', 'guess', 'gold'.*one column per system"),
         ("bleu", r"metric='bleu' needs the statistics 'sys_len'"),

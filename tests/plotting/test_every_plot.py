@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import pickle
 import re
 
 import matplotlib as mpl
@@ -15,8 +16,9 @@ from matplotlib.colors import to_hex, to_rgba
 
 from rankeval_pd import plotting
 from rankeval_pd.plotting import caption
-from rankeval_pd.plotting.look import contrast
-from rankeval_pd.plotting.panels import PlotOptions
+from rankeval_pd.plotting.look import Record, contrast
+from rankeval_pd.plotting.names import EndLabels, Key
+from rankeval_pd.plotting.panels import SHARING, PlotOptions
 from rankeval_pd.roles import MEANINGS
 from tests.plotting.seen import check_places, entries, laid_out, named, texts, written
 from tests.questions import NAMES, OF_ITEMS, OF_RANKINGS, PLOTS, B, candidates, drawn, items
@@ -173,6 +175,43 @@ def test_lines_carry_labels_for_an_ordinary_legend(name):
     assert not any(text.startswith("_") for text in found)
 
 
+# ----------------------------------------------------------------------- pickles, and a second call
+
+
+@pytest.mark.parametrize("name", PLOTS)
+def test_a_figure_is_pickled_and_drawn_again(name):
+    figure, ax = plt.subplots(layout="constrained")
+    drawn(name, ax, 3)
+    again = pickle.loads(pickle.dumps(figure))
+    laid_out(again)
+    assert [caption(x) for x in again.axes] == [caption(x) for x in figure.axes]
+    assert [named(x) for x in again.axes] == [named(x) for x in figure.axes]
+    assert [written(x) for x in again.axes] == [written(x) for x in figure.axes]
+
+
+@pytest.mark.parametrize("name", PLOTS)
+def test_a_second_call_on_the_same_axes_shares_them_or_is_refused(name):
+    """As for training and test data: other colors, one key of both, each reference once."""
+    figure, ax = plt.subplots(layout="constrained")
+    drawn(name, ax, 3)
+    before = {to_hex(x.color): x.text for x in Record.of(ax).names}
+    references = [x for x in ax.get_lines() if x.get_zorder() == 1]
+    if name.partition(" ")[0] not in SHARING:
+        with pytest.raises(ValueError, match=r"^ax shows the plot \w+, and \w+ cannot be drawn"):
+            drawn(name, ax, 3)
+        return
+    drawn(name, ax, 3)
+    assert [x for x in ax.get_lines() if x.get_zorder() == 1] == references
+    names = Record.of(ax).names
+    lines = [to_hex(x.color) for x in names if not (x.muted or x.reference)]
+    assert len(lines) == len({*lines}) >= 2
+    assert {*before} < {*lines, *(to_hex(x.color) for x in names)}
+    assert len([x for x in ax.get_children() if isinstance(x, EndLabels | Key)]) == 1
+    assert len([x for x in names if x.reference]) == len({x.text for x in names if x.reference})
+    laid_out(figure)
+    assert len(entries(ax.legend())) >= len(lines)
+
+
 # ------------------------------------------------------------------------------ groups and Datasets
 
 ASKED = {**OF_RANKINGS, **OF_ITEMS}
@@ -226,9 +265,9 @@ def test_datasets_give_the_same_picture(name):
 
 @pytest.mark.parametrize("name", PLOTS)
 def test_axes_that_cannot_hold_a_picture_are_refused(name):
-    with pytest.raises(TypeError, match=r"ax=3 is of type int: pass an Axes"):
+    with pytest.raises(TypeError, match=r"ax is of type int: pass an Axes"):
         drawn(name, 3)
-    with pytest.raises(TypeError, match=r"is of type Figure: pass an Axes"):
+    with pytest.raises(TypeError, match=r"ax is of type matplotlib.Figure: pass an Axes"):
         drawn(name, plt.figure())
 
 

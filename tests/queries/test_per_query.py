@@ -235,7 +235,8 @@ def test_names_of_other_tools_are_understood():
         "success_5": "Success@5", "HitRate@5": "Success@5", "hit_rate@5": "Success@5",
         "hits@5": "Success@5", "bpref": "Bpref", "r-precision": "Rprec",
         "iprec_at_recall_0.10": "IPrec@0.1", "f1@3": "F1@3", "dcg@3": "DCG@3",
-        "rbp": "RBP", "err@5": "ERR@5",
+        "rbp": "RBP", "err@5": "ERR@5", "ndcg_cut.10": "nDCG@10", "P.10": "P@10",
+        "recall.100": "R@100", "map_cut.7": "AP@7", "iprec_at_recall.0.10": "IPrec@0.1",
     }  # fmt: skip
     frame = collection(1)
     found, meant = ours(frame, [*known]), ours(frame, [*{*known.values()}])
@@ -385,7 +386,7 @@ def test_a_run_whose_scores_fall_with_relevance_is_noticed():
     frame["grade"] = (rng.random(len(frame)) < 0.3).astype(int)
     frame["distance"] = rng.random(len(frame)) - frame["grade"]
     frame["chance"] = rng.random(len(frame))
-    with pytest.warns(RankevalWarning, match="of 20 queries, 'distance' scores relev"):
+    with pytest.warns(RankevalWarning, match="of 20 queries, 'distance' ranks relev"):
         per_query(frame, "AP")
     per_query(frame, "AP", lower_is_better="distance")  # no warning
 

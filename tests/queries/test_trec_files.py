@@ -9,6 +9,7 @@ import lzma
 import tempfile
 import warnings
 import zipfile
+from collections import namedtuple
 from pathlib import Path
 
 import numpy as np
@@ -177,6 +178,24 @@ def test_a_wrong_line_is_named(folder):
         read_trec(folder / "x.run")
 
 
+SCORED = namedtuple("ScoredDoc", "query_id doc_id score")  # as in ir_measures
+
+
+def test_files_as_trec_eval_has_them_are_read_or_refused(folder):
+    """Comments, # within names, tabs, and no end of the last line; no preferences."""
+    (folder / "a.run").write_text("# mine\n301\tQ0\tD1\t1\t 2.1\tS\n# and\n301 Q0 A#6 2 1.5 S")
+    (folder / "b.qrels").write_text(
+        "# a comment\n301   00  D1   1\n# a name\n301 0 A#6 0\n301 0 D2 1"
+    )
+    found = read_trec(folder / "a.run", folder / "b.qrels")
+    assert found["document"].tolist() == ["D1", "A#6", "D2"]
+    assert found["grade"].tolist() == [1, 0, 1]
+    for line in ("301 0 D1 1.1.11", "301 0 D1 0x37", "2.EC.A 0 0 FR94 1", "1.EC F:Ret F:Rn FR94 1"):
+        (folder / "b.qrels").write_text(f"# a comment\n{line}\n")
+        with pytest.raises(ValueError, match=r"line 2: the grade .* is not a whole number"):
+            read_trec(folder / "a.run", folder / "b.qrels")
+
+
 @pytest.mark.usefixtures("parser")
 def test_numbers_that_are_none(folder):
     grades = ("1e300", "-1e17", "9007199254740993", "inf", "1_0", "nan", "\u0661")
@@ -201,8 +220,18 @@ def test_runs_need_names_and_queries_of_their_own(folder):
         ({"grade": one}, r"'grade' is the name of .* a column of every result"),
         (folder / "*.nothing", r"no file has this name"),
         ([], r"runs is empty"),
+        (
+            {"q1": {"d1": 0.1}},
+            r"runs is of type dict: .* pd.DataFrame\(\[\(q, d, x\)",
+        ),  # as in ranx
+        ([SCORED("1", "A", 1.2)], r"runs is of type .*ScoredDoc: .*pd.DataFrame"),
+        (folder / "zscores", r"line 1: 3 words instead of 'query Q0"),
+        (folder / "run.json", r"line 1: 1 words instead of"),
+        ("x" * 10_000, r"^runs=.xxx.{44}\.\.\.: no file has this name"),
     ):
-        with pytest.raises((ValueError, FileNotFoundError), match=message):
+        (folder / "zscores").write_text("301 map 0.2\n301 P_10 0.1\n")
+        (folder / "run.json").write_text('{"q1":{"d1":0.1}}')
+        with pytest.raises((ValueError, TypeError, FileNotFoundError), match=message):
             read_trec(runs, qrels)
     other.write_text("MB1 Q0 d7 1 9 dense\n")
     with pytest.raises(ValueError, match=r"'dense' has no judged queries.*'MB1'"):

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 from sklearn import metrics
 from sklearn.metrics import roc_auc_score
 
@@ -120,6 +121,7 @@ def test_what_is_no_prediction_is_refused():
         (([1, 0], {"a": [1, 0]}, "mcc"), {}, ValueError, "metric='mcc' is not one of"),
         (([1, 0], {}, "f1"), {}, ValueError, "contains no models"),
         (([1, 0], {"a": "10"}, "f1"), {}, TypeError, "='10': pass a list with"),
+        ((sparse.csr_array([[1, 0]]), {"a": [1, 0]}, "f1"), {}, TypeError, "y_true=<csr_array"),
         ((["n", "y"], {"a": ["n", "y"]}, "f1"), {}, ValueError, "None .*'n', 'y'.*positive="),
         (([1, 0], {"gold": [1, 0]}), {}, ValueError, "named 'gold', which is reserved"),
         (([1, 0], {"a": ["x", "y"]}), {}, TypeError, "not numbers.*from_predictions"),

@@ -11,6 +11,7 @@ import argparse
 import itertools
 import os
 import sys
+import tempfile
 import time
 import traceback
 import warnings
@@ -116,6 +117,26 @@ def ask_once(seed: int, number: int, found: Findings, *, shown: bool = False) ->
         ask_again(case, asked, outcome.result, found, where, rng)
 
 
+def ask_files(seed: int, number: int, found: Findings) -> None:
+    """Read files of TREC, and look whether the frame holds what the lines say."""
+    run, judged, scores = data.trec_lines(np.random.default_rng([seed, number]))
+    where = f"--seed {seed} --case {number}"
+    with tempfile.TemporaryDirectory() as folder:
+        paths = Path(folder, "a.run"), Path(folder, "b.qrels")
+        for path, lines in zip(paths, (run, judged), strict=True):
+            path.write_bytes(lines.encode())
+        outcome = called(partial(rankeval_pd.read_trec, *paths), found)
+    if outcome.result is None:
+        found.add("inconsistent", f"read_trec: {outcome.error!r}", where)
+        return
+    table = outcome.result
+    read = dict(
+        zip(zip(table["query"], table["document"], strict=True), table["mine"], strict=True)
+    )
+    if read != scores:
+        found.add("inconsistent", f"read_trec: {read} instead of {scores}", where)
+
+
 def ask_again(
     case: data.Case, asked: data.Call, result: pd.DataFrame, found: Findings, where: str, rng: Any
 ) -> None:
@@ -143,7 +164,10 @@ def main() -> int:
     found = Findings()
     end, shown = time.monotonic() + chosen.seconds, chosen.case is not None
     for number in [chosen.case] if shown else itertools.count():
-        ask_once(chosen.seed, number, found, shown=shown)
+        if number % 20 == 19:
+            ask_files(chosen.seed, number, found)
+        else:
+            ask_once(chosen.seed, number, found, shown=shown)
         if time.monotonic() > end:
             break
     print(found)

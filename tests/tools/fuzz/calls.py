@@ -99,7 +99,8 @@ def values(name: str, function: Any, case: Case) -> list[Any]:
     if name == "sizes":
         return [[2], [max(2, size)]]
     if name == "threshold":
-        return [{case.names[0]: 1.0}] if case.names else []
+        numbers = [1.0, np.float32(0.7), 0.7, np.uint8(3), np.float16(0.1)]
+        return [{case.names[0]: x} for x in numbers] if case.names else []
     of_columns = COLUMNS.get(name) if case is TIED else None
     return of_columns or VALUES.get(name) or literals(name, function)
 

@@ -73,6 +73,10 @@ ODD_SCORES: dict[str, Callable[[Rng, int], Any]] = {
     "gaps": lambda rng, n: np.where(rng.random(n) < 0.3, np.nan, rng.random(n)),
     "unsigned": lambda rng, n: rng.integers(0, 5, n).astype("u1"),
     "half": lambda rng, n: rng.random(n).astype("f2"),
+    "single": lambda rng, n: rng.choice([0.7, 0.3, 0.1], n).astype("f4"),
+    "narrow": lambda rng, n: rng.integers(-128, 128, n).astype("i1"),
+    "widest unsigned": lambda rng, n: rng.choice(np.array([2**64 - 1, 2**63, 0], "u8"), n),
+    "UInt8": lambda rng, n: pd.array([None, 0, 255], dtype="UInt8")[rng.integers(0, 3, n)],
     "large whole": lambda rng, n: rng.choice(np.array([2**62, 2**53 + 1, 5]), n),
     "bool": lambda rng, n: rng.random(n) < 0.5,
     "Int64": lambda rng, n: pd.array([None, 1, 2, 3], dtype="Int64")[rng.integers(0, 4, n)],
@@ -98,6 +102,8 @@ ODD_GOLD: dict[str, Callable[[Rng, int], Any]] = {
     "boolean": lambda rng, n: pd.array([None, True, False], dtype="boolean")[rng.integers(0, 3, n)],
     "objects": lambda rng, n: objects([bool(x) for x in rng.integers(0, 2, n)]),
     "grades": lambda rng, n: rng.integers(0, 3, n),
+    "narrow": lambda rng, n: rng.integers(0, 2, n).astype(pick(rng, ["i1", "u1", "f2", "f4"])),
+    "category": lambda rng, n: pd.Categorical.from_codes(rng.integers(0, 2, n), [False, True]),
     "infinite": lambda rng, n: rng.choice([np.inf, 0.0], n),
     "beyond floats": lambda rng, n: objects([10**400 * int(x) for x in rng.integers(0, 2, n)]),
     "text": lambda rng, n: objects(["yes" if x else "" for x in rng.integers(0, 2, n)]),
@@ -110,6 +116,8 @@ GROUPS: dict[str, Callable[[Rng, int], Any]] = {
     "each": lambda rng, n: np.arange(n),
     "category": lambda rng, n: pd.Categorical.from_codes(rng.integers(0, 2, n), list("abc")),
     "gaps": lambda rng, n: objects([None if x == 0 else "q" for x in rng.integers(0, 4, n)]),
+    "mixed": lambda rng, n: objects([(7, "7", 8, 7.5)[x] for x in rng.integers(0, 4, n)]),
+    "unsigned": lambda rng, n: rng.integers(0, 3, n).astype("u1"),
     "tuples": lambda rng, n: objects([("q", int(x)) for x in rng.integers(0, 2, n)]),
     "sets": lambda rng, n: objects([frozenset([int(x)]) for x in rng.integers(0, 2, n)]),
 }
@@ -120,6 +128,15 @@ INDEX: dict[str, Callable[[Rng, int], pd.Index]] = {
     "dates": lambda rng, n: pd.Timestamp("2020") + pd.to_timedelta(rng.permutation(n), "h"),
     "levels": lambda rng, n: pd.MultiIndex.from_arrays([rng.permutation(n), np.zeros(n, int)]),
     "floats": lambda rng, n: pd.Index(rng.permutation(n) / 2),
+    "mixed": lambda rng, n: pd.Index([x if x % 2 else str(x) for x in rng.permutation(n).tolist()]),
+}
+#: columns that are joined to candidates: of their query, or of the candidates themselves
+JOINED: dict[str, Callable[[Rng, int], Any]] = {
+    "age": lambda rng, n: rng.integers(18, 90, n),
+    "title": lambda rng, n: objects([f"title {x}" for x in rng.integers(0, 4, n)]),
+    "ident": lambda rng, n: rng.permutation(n),
+    "language": lambda rng, n: pd.Categorical(rng.choice(["de", "en"], n)),
+    "seen": lambda rng, n: rng.random(n) < 0.5,
 }
 NAMES: dict[str, list[Hashable]] = {
     "text": ["G2", "t.score", "MI", "z"],
@@ -151,6 +168,10 @@ def ranking(rng: Rng) -> Case:
         by = "query"
         columns.append(_of(rng, n, {"text": GROUPS["text"]}, GROUPS, plain))
         header.append(by)
+    if not plain and rng.random() < 0.3:
+        name = pick(rng, [*JOINED])
+        columns.append(JOINED[name](rng, n))
+        header.append(name)
     return Case(_frame(rng, columns, header, n, plain), "ranking", names, n, by, plain)
 
 
@@ -172,6 +193,8 @@ def batches(rng: Rng) -> Case:
     if not plain:
         beside: dict[Any, Any] = pick(rng, [{}, {"n": 5}, {"tp": 1}, {"measure": "x"}])
         result = result.assign_coords(beside)
+        if rng.random() < 0.3:
+            result["X"] = (("candidate", "feature"), rng.normal(size=(n, 4)))
     if rng.random() < 0.25 and total:
         result = result.chunk({d: max(1, k // 2) for d, k in result.sizes.items()})
     return Case(result, "ranking", names, n, None, plain)
@@ -192,6 +215,23 @@ def items(rng: Rng) -> Case:
         columns.append(_of(rng, n, {"text": GROUPS["text"]}, GROUPS, plain))
         header.append(by)
     return Case(_frame(rng, columns, header, n, plain), "items", names, n, by, plain)
+
+
+def trec_lines(rng: Rng) -> tuple[str, str, dict[tuple[str, str], float]]:
+    """Return a run and judgments, with comments and odd spaces, and the scores that they hold."""
+    scores = {}
+    run, judged = ["# a run"] * int(rng.integers(0, 2)), []
+    for query in ("1", "q#2", "003"):
+        for document in rng.choice(["A", "B#1", "#C", "7", "ß", "NA"], 3, replace=False).tolist():
+            scores[query, document] = float(pick(rng, [0.5, -3.0, 1e-3, 12.25]))
+            gap = pick(rng, [" ", "\t", "  ", " \t "])
+            words = [query, "Q0", document, "1", f"{scores[query, document]!r}", "mine"]
+            run.append(gap.join(words) + pick(rng, ["", " "]))
+            judged.append(gap.join([query, "0", document, str(rng.integers(-1, 3))]))
+            for lines in (run, judged):
+                lines.extend(pick(rng, [[], [], ["# between"], ["#"]]))
+    end = pick(rng, ["\n", "\r\n"])
+    return end.join(run) + pick(rng, ["", end]), end.join(judged), scores
 
 
 def odd_case(rng: Rng) -> Case:
