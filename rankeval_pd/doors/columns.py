@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import itertools
 import math
 import sys
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -712,15 +713,15 @@ def _ask_for_roles(
     systems with scores from 0 to 1, and text that repeats for each item, as in a long frame.
     """
     whole = {x: v for x, v in scores.items() if pd.api.types.is_integer_dtype(v.dtype)}
-    texts = {}
+    labels: dict[Hashable, tuple[AnyArray, Any]] = {}
     for name, values in frame.items():
         number = is_score(values.dtype) or pd.api.types.is_bool_dtype(values.dtype)
-        if not (number or name in named or values.iloc[:_LOOKED_AT].is_unique):
-            texts[name] = values
-    for text, values in texts.items():
-        others = {x: v for x, v in {**texts, **whole}.items() if x != text}
-        item = next((x for x, v in others.items() if _are_crossed(values, v)), None)
-        if item is not None:
+        with contextlib.suppress(TypeError):  # lists and other objects that are no labels
+            if not (number or is_known(name, named) or values.iloc[:_LOOKED_AT].is_unique):
+                labels[name] = pd.factorize(values)
+    items_of = {**labels, **{x: pd.factorize(v) for x, v in whole.items() if labels}}
+    for (text, several), (item, one) in itertools.product(labels.items(), items_of.items()):
+        if _are_crossed(several, one):
             role = "system" if items else "measure"
             raise ValueError(
                 f"data has a row for each combination of {text!r} and {item!r}. For a long frame,"
@@ -729,9 +730,9 @@ def _ask_for_roles(
             )
     odd = [x for x in whole if str(x).lower() in _NUMBERING]
     if items:
-        beyond = [x for x, v in whole.items() if not is_share(v)]
+        beyond = {x: None for x, v in whole.items() if not is_share(v)}
         if beyond and all(is_share(v) for x, v in scores.items() if x not in beyond):
-            odd = list(dict.fromkeys([*odd, *beyond]))
+            odd = list(dict.fromkeys(odd) | beyond)
     if odd and len(odd) < len(scores):
         raise ValueError(
             f"measures: {listed(odd, most=6)} can hardly be scores like the other columns. Pass"
@@ -745,13 +746,12 @@ def is_share(values: pd.Series) -> bool:
     return not (values.min() < 0 or values.max() > 1)
 
 
-def _are_crossed(values: pd.Series, items: pd.Series) -> bool:
-    """Return whether every label is combined with every item, once each."""
-    label, labels = pd.factorize(values)
-    item, all_items = pd.factorize(items)
-    if min(len(labels), len(all_items)) < 2 or len(labels) * len(all_items) != len(values):
+def _are_crossed(several: tuple[AnyArray, Any], one: tuple[AnyArray, Any]) -> bool:
+    """Return whether each of several labels is combined with each item, once."""
+    (label, labels), (item, items) = several, one
+    if min(len(labels), len(items)) < 2 or len(labels) * len(items) != label.size:
         return False
-    return pd.unique(label * len(all_items) + item).size == len(values)
+    return pd.unique(label * len(items) + item).size == label.size
 
 
 def _warn_of_identifiers(

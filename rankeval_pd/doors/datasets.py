@@ -41,6 +41,7 @@ from rankeval_pd.errors import (
     BEGUN,
     SHOWN,
     AnyFunction,
+    check_known,
     check_memory,
     details_wanted,
     held,
@@ -322,6 +323,7 @@ def _refuse_own_dims(
 def _golds(data: xr.Dataset, question: Question) -> list[Hashable]:
     """Return the variables that contain the gold label or votes, as far as they are known."""
     if given := question.named("gold"):
+        check_known("gold", given, data.variables)
         return [x for x in given if is_known(x, data.variables) and x not in data.xindexes]
     along = [x for x, v in data.data_vars.items() if question.dim in v.dims]
     if question.form == "queries" and "grade" in along:
@@ -837,9 +839,9 @@ def _made_up(data: xr.Dataset, question: Question) -> xr.Dataset:
                     refuse_absent(int(_fits(value, variable.dtype)), value, name)
                 every = labels([*true, next(x for x in range(len(true) + 1) if x not in true)])
                 values = every[number % len(every)]
-            elif name in question.named("groups"):
+            elif is_known(name, question.named("groups")):
                 values = number % max(2, number.shape[-1] // 3)
-            elif name in question.named("judged_with"):
+            elif is_known(name, question.named("judged_with")):
                 values = np.full(number.shape, 0.5)
             elif name in names:
                 values = number

@@ -296,14 +296,19 @@ def fit_expansion(exact: Callable[[FloatArray, FloatArray], FloatArray]) -> Coef
 # ---------------------------------------------------------------- Normal and Student's t quantiles
 
 
+def _tail_of(level: Any) -> Any:
+    """Return the probability of one tail beyond an interval, below one half for tiny levels."""
+    return np.minimum((1.0 - level) / 2.0, np.nextafter(0.5, 0.0))
+
+
 def z_of(level: float) -> float:
     """Return the normal two-sided critical value for this level."""
-    return -float(scipy.special.ndtri((1.0 - level) / 2.0))
+    return -float(scipy.special.ndtri(_tail_of(level)))
 
 
 def t_of(freedom: Any, level: float | FloatArray) -> FloatArray:
     """Return Student's two-sided critical value, from the lower tail, which is not rounded to 1."""
-    return -np.asarray(scipy.special.stdtrit(freedom, (1.0 - level) / 2.0), dtype=float)
+    return -np.asarray(scipy.special.stdtrit(freedom, _tail_of(level)), dtype=float)
 
 
 def quantile_of(freedom: FloatArray, level: float | FloatArray) -> FloatArray:
