@@ -234,8 +234,8 @@ SEEDED = {
         ("lambda a, b: beta_logits(a - shift[0], b - shift[1],", "lambda a, b: beta_logits(a, b,"),
     ],
     ("proportions.py", "decisions/averages chance/bounds stats/proportions stats/differences"): [
-        ("ndtri((1.0 - level) / 2.0)", "ndtri(1.0 - level)"),
-        ("stdtrit(freedom, (1.0 - level) / 2.0)", "stdtrit(freedom, 1.0 - level)"),
+        ("ndtri(_tail_of(level))", "ndtri(1.0 - level)"),
+        ("stdtrit(freedom, _tail_of(level))", "stdtrit(freedom, 1.0 - level)"),
         ("lower=_AT_LEAST, upper=_MORE", "lower=_MORE, upper=_AT_LEAST"),
         ("lower=_JEFFREYS, upper", "lower=(1.0, 1.0), upper"),
         ("z2 * (z2 + 4.0 * tp", "z2 * (z2 + 2.0 * tp"),
