@@ -202,12 +202,11 @@ def test_tab_and_repr_show_what_the_form_can_be_asked(form):
 
 @pytest.mark.parametrize(
     ("name", "meant"),
-    [("precision", "nbest_precision"), ("auc", "area"), ("bootstrap", "paired_bootstrap"),
+    [("precision", "nbest_precision"), ("auc", "area"),
      ("pmi", "with_association_measures"), ("compaer", "compare"), ("P_at_k", "nbest_precision"),
      ("ndcg", "paired_bootstrap"), ("zzz", "Print"), ("det_curve", "det"), ("gini", "area"),
      ("f1", "acceptance_precision"), ("tpr", "acceptance_precision"), ("to_latex", "paper_table"),
      ("ks", "choose_threshold"), ("elo", "system_ranks"), ("hit_rate", r"Success@10"),
-     ("mrr", r"per_query\('RR"),
      ("average_precision_score", "area")],
 )  # fmt: skip
 def test_a_near_miss_names_the_method_that_is_meant(name, meant):

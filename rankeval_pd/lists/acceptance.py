@@ -338,6 +338,7 @@ def compare_thresholds(
         adjust_over=adjust_over,
         level=level,
     )
+    paired = doors.only_pair(data, a, b, roles)
     if b is not None and isinstance(thresholds, Mapping):  # a mapping for all pairs
         meant: list[Hashable] = [*doors.others_of(b), a]
         errors.check_known("thresholds", thresholds, [*data.columns, *meant])
@@ -357,7 +358,7 @@ def compare_thresholds(
     columns += decided[1]
     return tabulate(
         data,
-        doors.only_pair(data, a, b, roles),
+        paired,
         partial(_rows_of_sets, thresholds=thresholds, how=how),
         columns,
         can(compare_thresholds),

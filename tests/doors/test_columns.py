@@ -273,9 +273,9 @@ def test_a_range_that_no_memory_holds(df):
         (
             3,
             ValueError,
-            r"threshold=3: a single number requires a single measure.*threshold=\{'G2': ...\}",
+            r"threshold=3: the measures 'G2', .* need a mapping from each measure.*\{'G2': ...\}",
         ),
-        ([1, 2], ValueError, r"a single number requires a single measure.*mapping"),
+        ([1, 2], ValueError, r"need a mapping from each measure to a number or a list"),
         ({"G3": 1}, KeyError, r"threshold: no column 'G3'. Did you mean 'G2'"),
         ({"G2": "high"}, TypeError, r"'high' for 'G2' is of type str, .* Pass numbers"),
         ({"G2": [1, None]}, TypeError, r"None for 'G2' is of type NoneType"),
