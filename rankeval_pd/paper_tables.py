@@ -449,6 +449,7 @@ _PARTS = {
     "over": "; {over}",
     "combined": "; groups of {combined} combined",
     "clusters": "; clustered by {clusters}",
+    "signature": "; sacrebleu signature {signature}",
     "seeds": "; several training seeds ({seeds})",
     "tests": "; tests {tests}",
     "drawn": "; {drawn}",

@@ -62,7 +62,8 @@ def from_sacrebleu(
     DataFrame
         One row per segment and two-level columns (system, statistic). Pass the same ``metric`` to
         the methods. For TER, lower is better, and the numerator is 100 times the number of edits,
-        so scores are percentages as in sacrebleu.
+        so scores are percentages as in sacrebleu. ``attrs["signature"]`` is sacrebleu's signature,
+        which results, captions and methods sentences repeat.
 
     See Also
     --------
@@ -117,6 +118,8 @@ def from_sacrebleu(
         if metric == "ter":
             tables[system]["numerator"] *= 100.0
     joined = pd.concat(tables, axis=1, names=["system", "statistic"])
+    scorer.num_refs = len(streams)
+    joined.attrs["signature"] = str(scorer.get_signature())
     return joined.rename_axis(index="segment")
 
 

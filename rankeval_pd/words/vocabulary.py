@@ -137,6 +137,7 @@ handled
     weight: Each {} has the same weight.
     min_grade: Grades of at least {min_grade:g} count as relevant.
     seeds: Each system was trained with several seeds (column {}).
+    signature: The signature of sacrebleu is {signature}.
     ties=shared: Equal scores were ordered at random, in the same order for all measures.
     ties=trec: Equal scores were ordered by document name, as in trec_eval.
     ties=expected: Results are averages over all orders of equal scores.

@@ -303,6 +303,22 @@ def test_sums_of_any_texts_make_the_score(sacrebleu, rows, metric):
 
 
 @pytest.mark.usefixtures("sacrebleu")
+@pytest.mark.parametrize("metric", ["bleu", "chrf", "ter"])
+def test_the_signature_of_sacrebleu_travels_with_results(sacrebleu, metric):
+    hypotheses, references = ["a b c d e", "f g h i"] * 5, [["a b c d f", "f g h j"] * 5] * 2
+    scorer = getattr(sacrebleu, metric.upper())()
+    scorer.corpus_score(hypotheses, references)
+    items = rankeval_pd.from_sacrebleu({"x": hypotheses, "y": hypotheses[::-1]}, references, metric)
+    table = items.rankeval(metric=metric).paired_permutation(n_resamples=99)
+    signature = str(scorer.get_signature())
+    assert items.attrs["signature"] == table.attrs["signature"] == signature
+    assert signature in rankeval_pd.in_words(table, methods=True)
+    assert signature in rankeval_pd.paper_table(table).attrs["caption"]
+    assert (
+        "signature" not in items["x"].iloc[:, :1].rename(columns=str).rankeval.system_ranks().attrs
+    )
+
+
 def test_a_reference_may_be_missing_in_a_stream():
     texts = ["a b c d", "the cat sat down"]
     streams = [["a b c d", "the cat sat"], [None, "the cat sat down"]]
