@@ -123,7 +123,7 @@ def tabulate_items(data: Data, question: ItemQuestion) -> Data:
     notes = {"metric": metric.name, "higher_is_better": metric.sign > 0.0, "groups": chosen.groups}
     if not metric.formula.statistics:  # a user's function
         notes["metric"] = f"function {metric.name}"
-    if metric.formula.statistics:
+    if metric.name in ("bleu", "chrf", "ter"):
         notes["signature"] = frame.attrs.get("signature")
     if table.of is not None and notes["metric"] == "mean":
         notes["of"] = table.of
