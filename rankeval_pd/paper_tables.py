@@ -474,7 +474,7 @@ def _caption(
     noun = title.replace("_", " ").format_map({**attrs, "aim": aim})
     gaps = estimate in ("difference", "gain")
     if estimate in ("value", "difference", "gain", estimate_of(attrs)):
-        noun = vocabulary.called(attrs)[0]
+        noun = vocabulary.called(attrs)[0].removesuffix(" over items")  # their number follows
         if attrs["method"] == "per_query":
             noun = "metrics of each query"
         elif "metric" in frame:
@@ -484,6 +484,7 @@ def _caption(
         elif gaps:
             noun = f"difference in {noun}"
         if attrs.get("test") == "wilcoxon":
+            noun = noun.replace("difference in mean", "median difference in")
             noun = f"Hodges–Lehmann estimate of the {noun}"
     text = noun[0].upper() + noun[1:]
     if unit is not None and unit.percent:

@@ -47,7 +47,7 @@ def test_sides_of_one_sided_comparisons():
         frame.attrs["alternative"] = side
         told = in_words(frame)
         assert "the precision is 20 points lower for a than for b0" in told
-        assert f"one-sided 95% limit: {limit} points" in told
+        assert f"one-sided 95% limit for a minus b0: {limit} points" in told
 
 
 def test_ties_and_single_sizes():

@@ -171,7 +171,7 @@ def alpha_of(table: pd.DataFrame) -> float:
     return float(table.attrs.get("alpha", 1.0 - table.attrs.get("level", 0.95))) * (1.0 + 1e-12)
 
 
-_FACTS = ("query).", "queries).", "shows the range.", "in each run.")
+_FACTS = ("query).", "queries).", "inside a tie.", "are judged.")
 
 
 def check_sentences(table: pd.DataFrame) -> None:

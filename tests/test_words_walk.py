@@ -269,7 +269,7 @@ DONE = [
     (lambda: answered("random_bound", simultaneous=True), "jointly; hypergeometric", "single n"),
     (lambda: answered("random_test", groups="query"), "t test over the groups; one-sided", "hyper"),
     (lambda: answered("random_test", population="infinite"), "binomial tests", "level of"),
-    (lambda: answered("area", groups="query"), "The number of clusters is 3", ""),
+    (lambda: answered("area", groups="query"), "The data contain 3 clusters", ""),
     (lambda: answered("area", average="macro", by="query"), "Korn-Graubard", "Newcombe"),
     (lambda: answered("gain", n=5, interval="pointwise"), "Pointwise Clopper–Pearson", ""),
     (lambda: answered("nbest_precision", phi=2.5), "(overdispersion 2.5)", ""),

@@ -54,7 +54,7 @@ _TOGETHER = 1_000_000  # placements kept in memory at once; about twenty arrays 
     details="area_a area_b z se leaning ci_low_alone ci_high_alone",
     layout="pair",
     quantity="area",
-    interval="student",
+    interval="inverted-t",
 )
 @with_roles_but("key", "label", "ties", "rng")
 def compare_area(

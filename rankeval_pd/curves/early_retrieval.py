@@ -100,7 +100,7 @@ def enrichment(
     details="se",
     layout="measure",
     quantity="bedroc",
-    interval="student",
+    interval="logit-arcsine",
 )
 @with_roles_but("key", "label", "ties", "rng")
 def bedroc(
@@ -171,7 +171,7 @@ def bedroc(
     details="se",
     layout="measure",
     quantity="area",
-    interval="student",
+    interval="logit-arcsine",
 )
 @with_roles_but("key", "label", "ties", "rng")
 def partial_area(

@@ -743,7 +743,7 @@ def _ask_for_roles(
 
 def is_share(values: pd.Series) -> bool:
     """Return whether all numbers are from 0 to 1."""
-    return not (values.min() < 0 or values.max() > 1)
+    return bool(values.dropna().between(0, 1).all())
 
 
 def _are_crossed(several: tuple[AnyArray, Any], one: tuple[AnyArray, Any]) -> bool:

@@ -342,7 +342,8 @@ def gaffke(values: FloatArray, most: float, level: float) -> Limits:
     low = knots[0]
     high = knots.max(axis=0)
     at_low, at_high = np.zeros_like(low), np.ones_like(high)
-    guess = most * clopper_pearson(both.sum(axis=1) / most, both.shape[1], level)[0]
+    count = np.round(both.sum(axis=1) / most, 6)  # some versions of SciPy fail for tiny counts
+    guess = most * clopper_pearson(count, both.shape[1], level)[0]
     for _ in range(_ROUNDS):
         points = np.clip(guess + (high - low) * _ABOUT[:, np.newaxis], low, high)
         share = _positive_share(points - knots[:, np.newaxis])

@@ -105,7 +105,7 @@ def _caveats(attrs: Attrs) -> Iterator[str]:
             yield text.format_map(attrs)
     names, differ = listed_in(attrs, "annotators"), listed_in(attrs, "annotators_differ")
     if names and differ:
-        yield f"The conclusion differs with the labels of only {join(differ, 'or')}."
+        yield f"With the labels of {join(differ, 'or')} alone, the conclusion differs."
     elif names:
         yield f"The conclusion is the same with the labels of each of the {len(names)} annotators."
     yield from handled(attrs, ("strata", "groups"))

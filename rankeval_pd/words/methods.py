@@ -51,8 +51,12 @@ def _tests(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
     """Describe the tests, their family and their level."""
     of_method = TESTED.get(attrs["method"])
     if "test" in attrs and known(frame, _SHOWN):
-        exactly = ", computed exactly" * (not attrs.get("n_resamples"))
-        tests = [TESTS[name] + exactly * (name in DRAWN) for name in attrs["test"].split(", ")]
+        tests = []
+        for name in attrs["test"].split(", "):
+            exactly = ", computed exactly" * (name in DRAWN and not attrs.get("n_resamples"))
+            if name in ("hall", "wild"):
+                exactly = exactly.replace("computed exactly", "over all patterns of signs")
+            tests.append(TESTS[name] + exactly)
         yield f"{of_method or 'Differences were tested with'} {' or '.join(tests)}."
         level = ""
         if "alpha" in attrs or ("level" in attrs and not of_method):
@@ -60,8 +64,10 @@ def _tests(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
         how = adjustment(attrs) or "unadjusted"
         yield f"The tests were {side_of(attrs)} and {how}{level}."
     if "margin" in attrs:
-        what = {"two-sided": "Equivalence"}.get(attrs.get("alternative", ""), "Non-inferiority")
-        yield f"{what} was tested with a margin of {attrs['margin']:g}, without adjustment."
+        how = "Non-inferiority was tested with a one-sided test"
+        if side_of(attrs) == "two-sided":
+            how = "Equivalence was tested with two one-sided tests"
+        yield f"{how} and a margin of {attrs['margin']:g}, without adjustment."
 
 
 #: columns with the lower limits of intervals

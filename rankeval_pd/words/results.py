@@ -141,7 +141,7 @@ def _compared(row: Row, how: str, unit: Unit, attrs: Attrs) -> str:
         start = {"band_": "simultaneous"}.get(limits, scope_of(attrs))
         interval = {"band_": "band"}.get(limits, "interval")
         if side != "two-sided":
-            start, interval = f"one-sided {start}", "limit:"
+            start, interval = f"one-sided {start}", f"limit for {a} minus {b}:"
         beside.append(" ".join([*start.split(), level_of(attrs), interval, unit.gaps(*ends)]))
     verdict = ""
     p = first_of(row, P_VALUES)

@@ -43,8 +43,8 @@ judged_precision judged_recall
     With {n_judged} judged and {n_unjudged} unjudged candidates in the {n}-best list of {measure},
     the {noun} of the list is estimated at {estimate} ({ci}).
 nbest_precision nbest_recall: average
-    At n = {n}, the {average} average of the {noun} of {measure} over {n_rankings} rankings is
-    {estimate} ({ci}).
+    For the {n}-best lists of {n_rankings} rankings, the {average} average of the {noun} of
+    {measure} is {estimate} ({ci}).
 area: average
     The {average} average of the {noun} of {measure} over {n_rankings} rankings is {estimate}
     ({ci}; chance level {chance}).
@@ -97,17 +97,18 @@ tie_sensitivity
     At n = {n}, the p-value for {measure_a} against {measure_b} over random orders of equal scores
     lies between {p_min} and {p_max} (median {p_median}).
 gain_threshold: threshold_all_pairs
-    The requested quantile of the {n_pairs} gains with {side} p-values in the window is {threshold}
+    The {quantile:g} quantile of the {n_pairs} gains with {side} p-values in {window} is {threshold}
     ({ci}), and the threshold from all pairs is {threshold_all_pairs}.
 gain_threshold
-    The requested quantile of the {n_pairs} gains with {side} p-values in the window is {threshold}
+    The {quantile:g} quantile of the {n_pairs} gains with {side} p-values in {window} is {threshold}
     ({ci}).
 calibration population_calibration
     Of {n_pairs} pairs with one-sided p between {p_low} and {p_high}, {agreement} keep the sign of
     the gain ({ci}; {expected_agreement} expected).
 compare_accuracies
     The gain is {gain} ({ci}). The p-value lies between {p_low} and {p_high}, depending on the
-    number of items that both systems answer correctly. {verdict}
+    rounding of the accuracies and on the number of items that both systems answer correctly.
+    {verdict}
 per_query
     The mean {metric} of {measure} over {queries} queries is {value}.
 """
@@ -263,7 +264,7 @@ def _number(row: Row, name: Any, unit: Unit) -> str:
         return p_cell(value)
     if isinstance(value, int | np.integer):
         return f"{value:,}"
-    if name in ("difference", "gain"):
+    if name in ("difference", "gain", "sd_observed", "sd_expected"):
         return unit.value(value).replace("%", " points")
     return unit.value(value)
 
@@ -280,7 +281,7 @@ def _bounded(row: Row, alpha: float) -> str:
         return f"The gain is {at} in both cases."
     if row["p_low"] > alpha:
         return f"The gain cannot be {at}."
-    return f"This number determines whether the gain is {at}."
+    return f"The published numbers do not determine whether the gain is {at}."
 
 
 _NONE = "not available"
@@ -292,7 +293,7 @@ _UNKNOWN = (
     (rf"is estimated at {_NONE}( \([^)]*\))?", "cannot be estimated"),
     (rf"({_NONE}) \(\d[^)]*\)", r"\1"),
     (
-        r"The p-value lies between (\S+) and \1, depending on the number of items .* correctly",
+        r"The p-value lies between (\S+) and \1, depending on the rounding .* correctly",
         r"The p-value is \1",
     ),
     (r" over random orders of equal scores lies between (\S+) and \1 \(median \1\)", r" is \1"),

@@ -88,6 +88,8 @@ interval
     dkw: Dvoretzky–Kiefer–Wolfowitz
     systems: system bootstrap
     proportions: dependent-proportions
+    inverted-t: inverted t-test
+    logit-arcsine: logit or arcsine Student's t
 target
     region: for fixed thresholds
     nbest: for n-best lists
@@ -108,13 +110,13 @@ title
     calibration: agreement of the sign of gains with other data, by p-value
     choose_threshold: chosen thresholds, with lower {level:.0%} limits for the {aim}
     compare_accuracies: difference of two accuracies
-    crossovers: list sizes with better results than chance
+    crossovers: list sizes that reach the {bound} bound
     det: error rates of lists
     gain: true positive rates of lists
     gain_threshold: gains that correspond to a range of p-values
     isolines: possible points of lists
-    needed_candidates: judgments needed and power, for a comparison of two precisions
-    plan_annotation: judgments needed and power, for a comparison of two lists
+    needed_candidates: judgments and power, for a comparison of two precisions
+    plan_annotation: planned judgments and power, for a comparison of two lists
     population_calibration: agreement of the sign of gains with all items, by p-value
     precision_recall: precision and recall of lists
     random_band: points that random rankings reach with probability p
@@ -132,7 +134,7 @@ handled
     agreement=each: Each annotator's labels were evaluated separately.
     n_tied_votes: Candidates with tied votes were omitted ({n_tied_votes:,}).
     groups: Rows with the same {} were treated as a cluster.
-    n_groups: The number of clusters is {n_groups:,}.
+    n_groups: The data contain {n_groups:,} clusters.
     strata: Scores are {average} averages over strata ({0}).
     weight: Each {} has the same weight.
     min_grade: Grades of at least {min_grade:g} count as relevant.
@@ -152,7 +154,7 @@ handled
     unjudged=estimate: The labels of unjudged candidates were estimated from judged candidates.
     unjudged=bounds: The limits allow for any labels of the unjudged candidates.
     undefined=zero: A metric counts as 0 for a query in which it is undefined.
-    undefined=skip: A metric omits the queries in which it is undefined.
+    undefined=skip: Queries in which a metric is undefined are omitted from its mean.
     aim=precision: Thresholds are the lowest with a guaranteed precision of {precision:g}.
     aim=recall: Thresholds are the highest with a guaranteed recall of {recall:g}.
     aim=youden: Thresholds maximize the Youden index.
@@ -160,7 +162,7 @@ handled
     bound=interpolated: Counts were compared with the {bound} bound of Macskassy (2005).
     bound=parametric: Counts were compared with the {bound} bound of Macskassy (2005).
     bound=critical: Counts were compared with the smallest count that is significant at p.
-    p: The significance level of a bound is p = {}.
+    p: The nominal level of the bounds is p = {}.
     simultaneous=0: Each bound applies to a single n.
     simultaneous=1: The bounds apply jointly to all n in the table.
     population=finite: True positives in random rankings follow a hypergeometric distribution.
@@ -171,7 +173,7 @@ handled
     precisions: The plan is for precisions of {} in the two difference regions.
     overlap: The plan is for lists with precisions of {precision_a:g} and {precision_b:g} and an
         overlap of {overlap:g}.
-    n_judged: The precisions are estimates from {n_judged:,} judged candidates in each list.
+    n_judged: The precisions are estimates from {n_judged:,} judged candidates for each list.
 noun
     tpr: true positive rate
     fpr: false positive rate
@@ -209,9 +211,8 @@ column
     per_query: value
     compare_accuracies: gain
 caveat
-    n_ending_in_tie=1: In one row, a list ends inside a tie; `details=True` shows which lists.
-    n_ending_in_tie: In {n_ending_in_tie:,} rows, a list ends inside a tie; `details=True` shows
-        which lists.
+    n_ending_in_tie=1: In one row, a list ends inside a tie.
+    n_ending_in_tie: In {n_ending_in_tie:,} rows, a list ends inside a tie.
     p_adjusted=rounded up: Adjusted p-values are exact, or rounded up to the next exact p-value.
     n_grid: There are too many candidates to compute every n. The results are for {n_grid:,} values
         of n; above n = 70, consecutive values differ by at most about 1%.
@@ -224,9 +225,10 @@ caveat
         queries).
     n_undefined=1: A query without a value counts as 0 (up to 1 query).
     n_undefined: A query without a value counts as 0 (up to {n_undefined:,} queries).
-    n_tied=1: One list per run ends inside a tie; `details=True` shows the range.
-    n_tied: Up to {n_tied:,} lists per run end inside a tie; `details=True` shows the range.
-    judged_low: Of the documents up to the cutoff, at least {judged_low:.0%} are judged in each run.
+    n_tied=1: One list per run ends inside a tie.
+    n_tied: Up to {n_tied:,} lists per run end inside a tie.
+    judged_low: In the run with the fewest judgments, {judged_low:.0%} of the documents up to the
+        cutoff are judged.
     depth_low: The longest lists in the runs contain {depth_low:,} to {depth_high:,} documents.
     seed_variance=pooled: The variance between seeds is pooled over all {n_systems} systems.
 """

@@ -209,7 +209,7 @@ def test_what_does_not_fit_is_refused(df):
 
 
 @pytest.mark.parametrize(
-    ("test", "laws"), [("t", "linearized student"), ("delong", "delong delong")]
+    ("test", "laws"), [("t", "linearized inverted-t"), ("delong", "delong delong")]
 )
 def test_the_record_names_the_test_and_the_interval_that_ran(df, test, laws):
     attrs = df.rankeval(gold="tp").compare_area("first", "other", test=test).attrs

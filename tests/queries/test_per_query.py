@@ -615,7 +615,7 @@ def test_means_say_what_they_rest_on():
     said = rankeval_pd.in_words(whole)
     for fact in (
         "The value of a run is 0 for a query without evaluated documents (up to 3 queries).",
-        "are judged in each run.",
+        "of the documents up to the cutoff are judged.",
         "A query without a value counts as 0 (up to 1 query).",
     ):
         assert fact in said
