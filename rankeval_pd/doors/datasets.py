@@ -246,7 +246,9 @@ def _read(data: xr.Dataset, question: Question) -> Reading:
             options["gold"] = columns.golds
     if exclude := question.named("exclude"):  # some variables have been left out
         known = [*columns.names, *keys]
-        options["exclude"] = [x for x in exclude if x in known or x not in data.data_vars]
+        options["exclude"] = [
+            x for x in exclude if is_known(x, known) or not is_known(x, data.data_vars)
+        ]
     kept = np.ones(len(frame), dtype=bool)
     if not all(whole):  # padding has neither a gold label nor a score
         judged = [keys.index(x) for x in (*columns.golds, *columns.names)]
@@ -718,7 +720,8 @@ def _answer_in_blocks(data: xr.Dataset, question: Question, *, together: bool) -
     options = question.options
     kept = _used_variables(data, question, columns)
     if exclude := question.named("exclude"):
-        exclude = [x for x in exclude if x in kept.variables or x not in data.variables]
+        gone = {*data.variables} - {*kept.variables}
+        exclude = [x for x in exclude if not is_known(x, gone)]
         options = {**options, "exclude": exclude or None}
     if not question.scored:  # scores are not read
         options = {x: value for x, value in options.items() if x not in SCORED}
