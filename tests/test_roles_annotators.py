@@ -170,4 +170,4 @@ def test_words_say_whether_the_verdict_holds_for_each_annotator():
         assert rankeval_pd.in_words(table).endswith(told)
     assert "verdict" not in rankeval_pd.in_words(verdict(gold=THREE, agreement="each"))
     text = rankeval_pd.in_words(DATA.rankeval(gold=THREE, **TWO).summary([50, 100]))
-    assert text.endswith("The conclusion differs with the labels of only a1 or a3.")
+    assert text.endswith("With the labels of a1 or a3 alone, the conclusion differs.")
