@@ -484,7 +484,7 @@ def _caption(
         elif gaps:
             noun = f"difference in {noun}"
         if attrs.get("test") == "wilcoxon":
-            noun = noun.replace("difference in mean", "median difference in")
+            noun = noun.replace("difference in mean", "difference in")
             noun = f"Hodges–Lehmann estimate of the {noun}"
     text = noun[0].upper() + noun[1:]
     if unit is not None and unit.percent:
