@@ -161,15 +161,15 @@ def check_known(role: str, names: Iterable[object], known: Iterable[Hashable]) -
 _LONGEST = 48  # characters of a value in an error
 
 
-def shown(value: object) -> str:
+def shown(value: object, most: int = _LONGEST) -> str:
     """Return a value as text, without NumPy's type names, data, or more than a line."""
     if isinstance(value, np.generic):
         value = value.item()
     if shape := getattr(value, "shape", ()):
         return f"<{type(value).__name__} of shape {shape}>"
     text = repr(value)
-    if len(text) > _LONGEST:
-        text = f"{text[:_LONGEST]}..."
+    if len(text) > most:
+        text = f"{text[:most]}..."
     return text
 
 

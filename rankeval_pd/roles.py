@@ -859,14 +859,14 @@ def widened(data: Any, roles: Keywords) -> tuple[Any, Options]:
     rest = {name: x for name, x in roles.items() if name not in LONG}
     if not given:
         return data, rest
-    told = ", ".join(f"{name}={shown(x)[:12]}" for name, x in given.items())
+    told = ", ".join(f"{name}={shown(x, 20)}" for name, x in given.items())
     complete = len({"system", "measure"} & set(given)) == 1 and "score" in given
     table = isinstance(data, pd.DataFrame) and data.columns.nlevels == 1 and len(data) > 0
     if not complete or not table:
         raise ValueError(
             f"{told}: a long frame is an in-memory DataFrame with one row per score. Pass"
             " system='...' or measure='...', score='...', and item='...' unless the index names"
-            " the items; for one column per system, omit them or pass label=..."
+            " the items; for one column per system, omit all of these."
         )
     frame = data
     levels = [x for x in data.index.names if x is not None and x not in data.columns]

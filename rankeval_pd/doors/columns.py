@@ -77,8 +77,6 @@ def dense(dtype: Any) -> np.dtype[Any]:
         dtype = dtype.categories.dtype
     if isinstance(dtype, pd.SparseDtype):
         dtype = dtype.subtype
-    if isinstance(dtype, pd.CategoricalDtype):
-        dtype = dtype.categories.dtype
     plain: np.dtype[Any] = np.dtype(getattr(dtype, "numpy_dtype", dtype))
     return plain
 
@@ -709,8 +707,8 @@ def _ask_for_roles(
 ) -> None:
     """Raise an error if columns without a role show that not all numbers are scores.
 
-    Such columns are numbers named like identifiers, ``items`` scored by whole numbers beside
-    systems with scores from 0 to 1, and text that repeats for each item, as in a long frame.
+    Such columns are text that repeats for each item, as in a long frame, numbers named like
+    identifiers, and, for ``items``, whole numbers beside systems with scores from 0 to 1.
     """
     whole = {x: v for x, v in scores.items() if pd.api.types.is_integer_dtype(v.dtype)}
     labels: dict[Hashable, tuple[AnyArray, Any]] = {}
@@ -722,7 +720,9 @@ def _ask_for_roles(
     items_of = {**labels, **{x: pd.factorize(v) for x, v in whole.items() if labels}}
     for (text, several), (item, one) in itertools.product(labels.items(), items_of.items()):
         if _are_crossed(several, one):
-            role = "system" if items else "measure"
+            role = "measure"
+            if items:
+                role = "system"
             raise ValueError(
                 f"data has a row for each combination of {text!r} and {item!r}. For a long frame,"
                 f" pass {role}={text!r}, score=... and item={item!r}; for groups of rows, pass"

@@ -107,7 +107,7 @@ def find_metric(roles: Roles, statistics: list[Hashable], *, one_level: bool) ->
     if not isinstance(metric, str) or metric not in METRICS:
         hint = near_miss(metric, METRICS, cutoff=0.7) or _SCORES * one_level
         raise ValueError(
-            f"metric={shown(metric)[:20]} is not a known metric.{hint} Pass one of"
+            f"metric={shown(metric, 20)} is not a known metric.{hint} Pass one of"
             f" {listed(METRICS)}, or a function of sums."
         )
     formula = METRICS[metric]

@@ -393,9 +393,7 @@ def compare_for(
        difference     p_low    p_high
     0        0.12  0.011506  0.011506
     """
-    for name, size in (("n_a", n_a), ("n_b", n_b)):
-        if check_count(name, size) > _LONGEST:
-            raise ValueError(f"{name}={size}: pass the size of a list, at most {_LONGEST:g}.")
+    n_a, n_b = _size("n_a", n_a), _size("n_b", n_b)
     true_a = _true_positives("tp_a", tp_a, n_a)
     true_b = _true_positives("tp_b", tp_b, n_b)
     lists = _Lists(true_a, n_a, true_b, n_b)
@@ -404,6 +402,14 @@ def compare_for(
     low, high = p_value.min(), p_value.max()
     difference = true_a / n_a - true_b / n_b
     return pd.DataFrame({"difference": [difference], "p_low": [low], "p_high": [high]})
+
+
+def _size(name: str, value: Any) -> int:
+    """Return the size of a list."""
+    size = check_count(name, value)
+    if size > _LONGEST:
+        raise ValueError(f"{name}={size}: pass the size of a list, at most {_LONGEST:g}.")
+    return size
 
 
 def _true_positives(name: str, value: Any, size: int) -> int:
@@ -483,8 +489,9 @@ def _overlaps(lists: _Lists, overlap: Any) -> IntArray:
 def _likely(lists: _Lists, ranges: IntArray, alternative: Alternative) -> IntArray:
     """Return overlaps that include those with the smallest and the largest p-value.
 
-    If there are too many, those with the largest and the smallest deviations are located on finer
-    and finer grids, as p-values fall with the deviation but for the steps of small counts.
+    P-values decrease with the deviation, except for the steps of small counts. If there are too
+    many overlaps, the largest and the smallest deviations are therefore located on finer and finer
+    grids, and only the p-values near these deviations are computed.
     """
     step = (ranges[:, 1] - ranges[:, 0]) // _GRID + 1
     axes = [
@@ -494,7 +501,7 @@ def _likely(lists: _Lists, ranges: IntArray, alternative: Alternative) -> IntArr
     shared = np.stack(np.meshgrid(*axes)).reshape(2, -1)
     around = np.stack(np.meshgrid(*[np.arange(-_FINER, _FINER + 1)] * 2)).reshape(2, -1, 1)
     while True:
-        # on the outline, too: p-values are extreme where a region has no true positives, or only
+        # clipping adds the outline, with regions that have no true positives, or no negatives
         least, most = lists.shared_true(shared[0])
         true = np.clip(shared[1], np.maximum(least, ranges[1, 0]), np.minimum(most, ranges[1, 1]))
         shared = np.unique([shared[0], true], axis=1)

@@ -22,9 +22,9 @@ from rankeval_pd.roles import (
     MeanTest,
     Roles,
     find_gold,
-    find_measures,
     form_of,
     frame_column,
+    measures_of,
 )
 from rankeval_pd.systems.tests import adjustment_of, mean_test, system_ranks
 from rankeval_pd.tables import Keywords, Options
@@ -183,8 +183,7 @@ def summary(
 
 def _warn_of_only_flag(data: pd.DataFrame, roles: Keywords) -> None:
     """Warn if the only boolean column, taken as the gold label, may be a system."""
-    gold = find_gold(data, Roles.of(roles))
-    measures = find_measures(data, Roles.of(roles), [gold], needed=True)
+    gold, measures = find_gold(data, Roles.of(roles)), measures_of(data, roles)
     if gold != "gold" and all(is_share(frame_column(data, x, "measures")) for x in measures):
         warn(
             f"{gold!r}, the only boolean column, is taken as the gold label of rankings. Pass"

@@ -67,7 +67,7 @@ def _parse_metric(text: str, min_grade: float) -> MetricRequest:
         near = difflib.get_close_matches(name.lower(), METRIC_ALIASES, n=1, cutoff=0.3)
         hint = "".join(f" Did you mean {METRIC_ALIASES[x]!r}?" for x in near)
         raise ValueError(
-            f"metrics: {shown(text)[:20]} is not one of {listed(QUERY_METRICS, most=20)}, with"
+            f"metrics: {shown(text, 20)} is not one of {listed(QUERY_METRICS, most=20)}, with"
             f" @k for a cutoff, as in 'nDCG@10'.{_GONE.get(name.lower(), hint)}"
         )
     request = _with_cutoff(MetricRequest(name, least=float(min_grade)), at, text)

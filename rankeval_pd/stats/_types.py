@@ -23,7 +23,7 @@ silent_division = partial(np.errstate, divide="ignore", invalid="ignore")
 
 
 def running_sums(values: Any) -> Any:
-    """Return the sums of the rows so far, in place; ``np.cumsum`` of long rows takes ten times."""
+    """Return the sums of the rows so far, in place; faster than ``np.cumsum`` for long rows."""
     if values.shape[1] < _LONG:
         return np.cumsum(values, axis=0, out=values)
     for row in range(1, len(values)):

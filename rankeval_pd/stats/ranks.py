@@ -234,9 +234,9 @@ def _joint_tests(
 
 
 _FEW = 50  # items up to which the interval of a mean in a known range is Gaffke's
-_ABOUT = 2.0 ** -np.array([1, 2, 4, 9])  # parts of a bracket about the crossing of a chord
-_ABOUT = np.array([*-_ABOUT, 0.0, *_ABOUT])
-_ROUNDS = 11  # about five are usual; each halves the bracket at least
+_HALVES = 2.0 ** -np.array([1, 2, 4, 9])
+_ABOUT = np.array([*-_HALVES, 0.0, *_HALVES])  # parts of a bracket, about the crossing of a chord
+_ROUNDS = 11  # five or six are usual
 _TINY = np.finfo(float).tiny
 _NARROW = 1e-7  # part of the range in which the distribution is a straight line
 _LEANS = 0.28  # chosen for warnings where coverage is too low in tests/simulations/scores.csv

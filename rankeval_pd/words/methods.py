@@ -47,16 +47,19 @@ _SHOWN = (
 ).split()
 
 
+_EXACTLY = dict.fromkeys(("hall", "wild"), ", over all patterns of signs")
+
+
 def _tests(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
     """Describe the tests, their family and their level."""
     of_method = TESTED.get(attrs["method"])
     if "test" in attrs and known(frame, _SHOWN):
         tests = []
         for name in attrs["test"].split(", "):
-            exactly = ", computed exactly" * (name in DRAWN and not attrs.get("n_resamples"))
-            if name in ("hall", "wild"):
-                exactly = exactly.replace("computed exactly", "over all patterns of signs")
-            tests.append(TESTS[name] + exactly)
+            text = TESTS[name]
+            if name in DRAWN and not attrs.get("n_resamples"):
+                text += _EXACTLY.get(name, ", computed exactly")
+            tests.append(text)
         yield f"{of_method or 'Differences were tested with'} {' or '.join(tests)}."
         level = ""
         if "alpha" in attrs or ("level" in attrs and not of_method):

@@ -98,8 +98,8 @@ tested
     calibration: The p-values are from
     gain_threshold: The p-values are from
     population_calibration: The p-values are from
-    needed_candidates: The power is that of
-    plan_annotation: The power is that of
+    needed_candidates: The power is computed for
+    plan_annotation: The power is computed for
     area: Areas were tested against one half with
     compare_accuracies: The p-values are bounds for
     random_test: True-positive counts were tested against a random ranking using
@@ -396,7 +396,7 @@ def intervals_of(attrs: Attrs) -> str:
     if attrs["method"] not in DIFFERENCES:
         if "baseline" not in attrs:
             return f"{attrs.get('intervals', '')} {kind}".strip()
-        kind = ""  # the law is that of the values
+        kind = ""  # the record names the law of the values
     scope = scope_of(attrs)
     if scope == "simultaneous" and attrs["adjust"] not in ("holm", "bonferroni"):
         kind = ""

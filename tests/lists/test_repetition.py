@@ -354,6 +354,12 @@ def test_large_lists_have_the_extreme_p_values_of_equal_sizes(size):
     assert found["p_high"] == pytest.approx(2.0 * norm.sf(99.0 / np.sqrt(size / 2.0)), rel=1e-4)
 
 
+def test_counts_of_narrow_dtypes_are_not_added_up_in_them():
+    counts = (10, 250, 200, 250)
+    found = rankeval_pd.compare_for(*np.array(counts, dtype=np.uint8))
+    pd.testing.assert_frame_equal(found, rankeval_pd.compare_for(*counts))
+
+
 def test_regions_that_are_known():
     df = rankeval_pd.datasets.simulate_candidates(1_000)
     row = df.rankeval.compare("good", "fair", 100).iloc[0]
