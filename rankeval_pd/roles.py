@@ -864,9 +864,9 @@ def widened(data: Any, roles: Keywords) -> tuple[Any, Options]:
     table = isinstance(data, pd.DataFrame) and data.columns.nlevels == 1 and len(data) > 0
     if not complete or not table:
         raise ValueError(
-            f"{told}: a long frame is an in-memory DataFrame with one row per score. Pass"
+            f"{told}: a long frame is an in-memory DataFrame with a row per score. Pass"
             " system='...' or measure='...', score='...', and item='...' unless the index names"
-            " the items; for one column per system, omit all of these."
+            " items; for one column per system, omit them or pass label=..."
         )
     frame = data
     levels = [x for x in data.index.names if x is not None and x not in data.columns]
