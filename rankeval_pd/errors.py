@@ -178,7 +178,7 @@ GONE = {
     "area sort": "Measures are drawn by area, the largest first.",
     "bound": "The critical bounds are drawn. See random_band(bound=...) for others.",
     "choose_threshold youden": "Without precision= and recall=, J is maximized.",
-    "baseline": "Pass a=..., to compare it with all others, or call summary(baseline=...).",
+    "baseline": "Compare it with all others: compare(a), compare_area(a), summary(baseline=a).",
     "compare_area of": "Pass kind='roc' or kind='ap'.",
     "measure_ranks of": "Pass kind='roc' or kind='ap'.",
     "compare ci": "The interval agrees with the test, and target= says what it covers.",
