@@ -604,6 +604,10 @@ def read_items(frame: pd.DataFrame, roles: Roles, *, first: bool = False) -> Ite
     label = as_names(roles.label, frame.columns)
     if label and {*label} <= {*frame.columns}:
         frame = frame.set_index(label)  # the item-name column is not a system
+    check_levels(frame.index)
+    order = item_order(frame.index)
+    if (order[1:] < order[:-1]).any():
+        frame = frame.iloc[order]
 
     # the columns of the roles and of the systems
     by = as_names(roles.by, frame.columns)
@@ -634,12 +638,8 @@ def read_items(frame: pd.DataFrame, roles: Roles, *, first: bool = False) -> Ite
             )
 
     # the items, sorted by label, and their groups
-    check_levels(frame.index)
-    order = item_order(frame.index)
-    for name, column in beside.items():
-        beside[name] = column.iloc[order]
     domains = list(beside.values())[: len(by)]
-    index = frame.index[order]
+    index = frame.index
     grouped = factors or roles.strata is not None or roles.seeds is not None
     if not (grouped or index.is_unique or index.names == [None]):
         parts = pd.DataFrame(dict(enumerate(x.to_numpy() for x in [index, *domains])))
@@ -660,7 +660,7 @@ def read_items(frame: pd.DataFrame, roles: Roles, *, first: bool = False) -> Ite
                 place = columns.get((system, name, seed))
                 if place is None:  # a missing training run
                     continue
-                column = frame.iloc[order, place]
+                column = frame.iloc[:, place]
                 if column.dtype == object:
                     column = pd.to_numeric(column)
                 values[i, j, :, k] = as_floats(column, system, f"{where} scores.")
@@ -675,7 +675,6 @@ def read_items(frame: pd.DataFrame, roles: Roles, *, first: bool = False) -> Ite
         strata = packed(codes(beside[roles.strata], "strata", roles.strata))
     design = ItemDesign(cluster, strata, labels, roles)
     keys, number = group_numbers(frame, by)
-    number = number[order]
     members = np.split(np.argsort(number, kind="stable"), np.cumsum(np.bincount(number))[:-1])
     plain = frame.columns.nlevels == 1 and frame.columns.name != "system"
     if first and roles.measures is None and plain:
@@ -684,7 +683,7 @@ def read_items(frame: pd.DataFrame, roles: Roles, *, first: bool = False) -> Ite
             groups["by"] = number
         if cluster is not None and len(factors) == 1:
             groups["groups"] = cluster
-        scores = {name: frame_column(frame, name, "measures").iloc[order] for name in systems}
+        scores = {name: frame_column(frame, name, "measures") for name in systems}
         named = [*beside, *as_names(roles.exclude, frame.columns)]
         check_guessed(frame, scores, named, taken_as="systems", groups=groups)
     of = frame.attrs.get("metric")
