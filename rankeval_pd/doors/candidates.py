@@ -736,11 +736,6 @@ class Candidates:
                 yield block, self.rankings(block), part
                 advance(len(block))
 
-    def positives(self) -> IntArray:
-        """Return the number of true positives that each measure ranks: (group, measure)."""
-        counts: IntArray = (self.gold[:, np.newaxis] & self.present).sum(axis=-1)
-        return counts
-
     def common_size(self) -> Size:
         """Return N and N+ of each group, which must be equal for all measures: (group)."""
         counts = self.counts

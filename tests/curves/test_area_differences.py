@@ -201,7 +201,7 @@ def test_a_comparison_of_average_precision_agrees_with_itself(rows):
 def test_what_does_not_fit_is_refused(df):
     for asked, match in (
         ({"kind": "bedroc"}, "kind='bedroc' is not one of 'roc', 'ap'"),
-        ({"fpr": 0.1}, r"Unknown keyword 'fpr'. .* compare\(n=0.01, of='lift'\)"),
+        ({"fpr": 0.1}, r"Unknown keyword 'fpr'."),
         ({"kind": "ap", "test": "delong"}, "test='delong' requires kind='roc'"),
     ):
         with pytest.raises((TypeError, ValueError), match=match):
