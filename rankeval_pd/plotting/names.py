@@ -14,7 +14,7 @@ from matplotlib.path import Path
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox, ScaledTranslation
 
-from rankeval_pd.plotting.look import LEAST, Ink, Named, cut_text, font, panel_size, wide
+from rankeval_pd.plotting.look import LEAST, Ink, Named, cut_texts, font, panel_size, wide
 from rankeval_pd.stats import AnyArray
 
 if TYPE_CHECKING:
@@ -271,7 +271,8 @@ def _add_key(ax: Axes, names: Sequence[Named], headers: Sequence[str]) -> None:
     out = Ink.of(ax, outside=True)
     size = font(ax, "note")
     room = 0.45 * panel_size(ax)[0]
-    names = [x._replace(text=cut_text(x.text, size, room)) for x in names]
+    texts = cut_texts([x.text for x in names], size, room)
+    names = [x._replace(text=text) for x, text in zip(names, texts, strict=True)]
 
     most = 0.62 * panel_size(ax)[0]
     needed = 19.0 + max(wide(x.text, size) for x in names)

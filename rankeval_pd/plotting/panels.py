@@ -59,7 +59,7 @@ from rankeval_pd.roles import (
 )
 from rankeval_pd.stats import AnyArray
 from rankeval_pd.tables import Keywords, Options, listed_in, rows_in
-from rankeval_pd.words.vocabulary import drawn_of
+from rankeval_pd.words.vocabulary import drawn_of, handled, side_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -600,6 +600,9 @@ class Plot:
             more = _parts(options.values(), groups, key)
             try:
                 self.draw(canvas, *parts, **dict(zip(options, more, strict=True)))
+                canvas.tell(*handled(whole.attrs, ("strata", "groups", "missing")))
+                if whole.attrs.get("alternative", "two-sided") != "two-sided":
+                    canvas.tell(f"Tests and intervals are {side_of(whole.attrs)}.")
                 canvas.tell(drawn and f"Drawn: {drawn}.")
             except Exception:
                 if ax is None:

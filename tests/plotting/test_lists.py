@@ -93,7 +93,7 @@ def test_averages_of_queries_say_what_they_are():
     assert [ax.get_title() for ax in panels] == ["metric = nDCG@10", "metric = AP"]
     assert {ax.get_xlabel() for ax in panels} == {"mean over queries"}
     ax = plotting.precision(call.nbest_precision([5, 10], average="macro"))
-    words = "95% Korn-Graubard confidence intervals over queries, separately at each n"
+    words = "95% Korn-Graubard confidence intervals for the macro average over query"
     assert words in caption(ax)
     assert not any("random" in text for text in named(ax))
 
