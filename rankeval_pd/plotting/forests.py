@@ -80,13 +80,13 @@ def draw_forest(
     *,
     references: Mapping[float, str] = {},
     percent: bool = False,
-) -> None:
+) -> list[str]:
     """Draw a dot and an interval for each name, with numbers and tie bars on the right.
 
     The rows are sorted from best to worst. They have the columns name, value, low, high, accent
     (whether the row is highlighted), rank if there are ranks, and letters if there are ties. If
     there is not enough room, only the first and the highlighted rows are drawn, and the remaining
-    values are ticks in a single row.
+    values are ticks in a single row. The titles of the columns that fit are returned.
     """
     ax = canvas.ax
     look = canvas.look
@@ -160,7 +160,7 @@ def draw_forest(
     if "rank" in rows:
         columns["rank"] = rows["rank"].tolist()
     columns[interval_header(level)] = limits  # the first to be omitted
-    _write_columns(canvas, columns, list(rows.get("letters", ())), letters, room)
+    return _write_columns(canvas, columns, list(rows.get("letters", ())), letters, room)
 
 
 def _write_columns(
@@ -169,8 +169,8 @@ def _write_columns(
     letters: list[str],
     size: float,
     room: float,
-) -> None:
-    """Write the columns that fit beside the rows, and bars for the letters of ties."""
+) -> list[str]:
+    """Write the columns that fit beside the rows, and bars for ties; return the titles."""
     from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 
     ax = canvas.ax
@@ -223,6 +223,7 @@ def _write_columns(
                 ax.plot([1] * len(group), group, "o", markersize=2.6, **bar)
         dots = "; a bar with dots connects only the rows with a dot" * gaps
         canvas.tell(f"Bars on the right connect rows that do not differ significantly{dots}.")
+    return [title for title, *_ in kept]
 
 
 def _values_and_limits(rows: pd.DataFrame, *, percent: bool) -> tuple[list[str], list[str]]:
@@ -389,7 +390,7 @@ def _draw_ranks(
         rows["rank"] = [_rank_text(*x) for x in limits]
     if "letters" in table:
         rows["letters"] = table["letters"]
-    draw_forest(canvas, rows, label, header, attrs.get("level"), percent=shares)
+    written = draw_forest(canvas, rows, label, header, attrs.get("level"), percent=shares)
     noun = noun_of(attrs)
     scope = f"separately for each {noun}"
     if attrs.get("intervals") == "simultaneous":
@@ -399,7 +400,8 @@ def _draw_ranks(
         return
     how = pairs_kind(attrs, len(table) * (len(table) - 1) // 2)
     level = 1.0 - alpha_of(attrs)
-    canvas.tell(f"Rank: {joined(f'{percent_of(level)} interval for the rank', how)}.")
+    if "rank" in written:
+        canvas.tell(f"Rank: {joined(f'{percent_of(level)} interval for the rank', how)}.")
     canvas.tell(f"Colored {noun}s: no other {noun} is significantly better.")
 
 

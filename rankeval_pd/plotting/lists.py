@@ -36,7 +36,6 @@ from rankeval_pd.plotting.look import (
     compact,
     cut_text,
     font,
-    in_percent,
     in_points,
     mixed_color,
     most_text,
@@ -310,12 +309,13 @@ def random_bound(
     for place, (level, rows) in enumerate(bound.groupby("p", sort=False)):
         p = float(level)  # type: ignore[arg-type]
         single = share = _possible_share(rows, positive, short)
-        scope, held = "at any single n", False
+        scope = "at any single n"
+        name = alone = f"chance {rate_text(p)}"
         if envelope is not None and (envelope["p"] == p).any():
             outer = envelope[envelope["p"] == p]
             share = _possible_share(outer, positive, short)
-            scope, held = "at every n", True
-        name = f"chance {rate_text(p)}"
+            scope = "at every n"
+            name, alone = f"{alone}, all n", f"{alone}, each n"
         below = f"{most_text(p)} of random orders stay below the"
         if place == 0:
             canvas.field(share.index, prior, share, name)
@@ -323,12 +323,15 @@ def random_bound(
         else:
             canvas.guide(share.index, share, name, zorder=1.04)
             said = f"Line “{name}”: {below} line {scope}"
-        known = share.dropna()
-        if len(known):
-            canvas.refer(name, float(known.iloc[-1]))
-        if place == 0 and held:
-            canvas.guide(single.index, single, "_each n separately", HAIR, zorder=1.04)
+        lines = {name: share}
+        if place == 0 and alone != name:
+            lines[alone] = single
+            canvas.guide(single.index, single, alone, HAIR, zorder=1.04)
             said += "; the hairline is the bound for a single n"
+        for label, line in lines.items():
+            known = line.dropna()
+            if len(known):
+                canvas.refer(label, float(known.iloc[-1]))
         canvas.tell(f"{said}.")
     if np.isfinite(prior):
         canvas.start_at(prior - _BELOW * (ax.dataLim.y1 - prior))
@@ -498,7 +501,6 @@ def comparison(
     together: pd.DataFrame | None = None,
     /,
     *,
-    overlap: bool = False,
     log: bool | None = None,
 ) -> None:
     """Draw the precision of measures, and mark significant differences.
@@ -514,8 +516,6 @@ def comparison(
     n_resamples : int, optional
         Option for data: the number of resamples, by default 999. For many candidates, the default
         is smaller so that plotting is fast, and the caption shows the number used.
-    overlap : bool
-        Whether to draw the percentage of shared candidates, with a scale on the right.
     log : bool, optional
         As in :func:`precision`.
 
@@ -552,18 +552,6 @@ def comparison(
         _draw_strips(canvas, panels[0], pairs, findings)
     if len(panels) > 1:
         _draw_difference(canvas, panels[1], pairs[0], together, rows)
-    if overlap:
-        # the percentage of shared candidates, on a separate scale
-        right = canvas.ax.twinx()
-        look = {"color": canvas.ink.plain, "linewidth": 1.0, "label": "_overlap"}
-        for pair in pairs:
-            right.plot(pair["n"], pair["overlap"] / pair["n"], **look)
-        right.set_ylim(0.0, 1.0)
-        right.set_ylabel("overlap", fontsize=font(canvas.ax, "label"))
-        right.tick_params(labelsize=font(canvas.ax, "tick"))
-        set_ticks(right.yaxis, in_percent, 4.0)
-        right.spines[["top", "left"]].set_visible(False)
-        canvas.tell("Thin gray line (scale on the right): share of candidates in both lists.")
     canvas.upwards()
     canvas.across("n")
     canvas.finish(ylabel="precision", xlabel=LENGTH)

@@ -378,7 +378,6 @@ class PlotOptions(AnyRoles, Look, total=False):
     bins: Sequence[float]
     undefined: str
     simultaneous: bool
-    overlap: bool
     log: bool | None
     bands: Any
     isolines: Any
