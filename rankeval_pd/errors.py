@@ -175,7 +175,6 @@ def shown(value: object, most: int = _LONGEST) -> str:
 
 #: options that a method is expected to have, or any method: what to do instead
 GONE = {
-    "choose_threshold youden": "Without precision= and recall=, J is maximized.",
     "baseline": "Compare it with all others: compare(a), compare_area(a), summary(baseline=a).",
     "compare_area of": "Pass kind='roc' or kind='ap'.",
     "measure_ranks of": "Pass kind='roc' or kind='ap'.",
@@ -186,10 +185,6 @@ GONE = {
     "interpolated_precision groups": "To use groups=, call per_query(metric, wide=True).",
     "pairs kind": "Pass the result of compare_area() to the plot.",
     "paired_permutation margin": "Swaps know no margin: pass it to paired_bootstrap.",
-    "paired_permutation skewness": "Swaps are not corrected: see paired_bootstrap.",
-    "partial_area tpr": "Partial areas begin at a false positive rate of 0: pass fpr=...",
-    "system_ranks ci": "The interval follows from the items, or from test='t'.",
-    "system_ranks ranks": "Limits of ranks come from the tests of all pairs.",
     "unpaired_area kind": "The samples are compared by ROC area: call area('ap', by=...) for each.",
     "unpaired_area test": "The areas are compared by Welch's t test.",
     **dict.fromkeys(

@@ -211,6 +211,9 @@ class Canvas:
             sizes = np.union1d(sizes, tables[name]["n"])
         if not len(sizes):
             return
+        lacking = [self.text(x) for x in names if tables[x][low].isna().any()]
+        if lacking:
+            self.tell(f"No interval is known for some lists of {', '.join(lacking)}.")
         if len(names) == 1 and len(sizes) > SPARSE:
             rows = thin_table(tables[names[0]])
             self.band(self.color(names[0]), rows["x"], rows[low], rows[high])

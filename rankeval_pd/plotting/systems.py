@@ -53,7 +53,7 @@ from rankeval_pd.stats import Items, rejects
 from rankeval_pd.systems import studies
 from rankeval_pd.systems.studies import gain_threshold
 from rankeval_pd.systems.tests import paired_bootstrap
-from rankeval_pd.tables import Attrs
+from rankeval_pd.tables import Attrs, keys_apart
 from rankeval_pd.words.numbers import percent_of
 from rankeval_pd.words.vocabulary import alpha_of
 
@@ -202,12 +202,11 @@ def pairs(canvas: Canvas, table: pd.DataFrame) -> None:
         "gain", [mixed_color(hue, ink.bg, 0.22), ink.line(hue), mixed_color(ink.fg, hue, 0.55)]
     )
     told = rejects(p, alpha)
-    most = float(table["gain"].abs()[told].max()) if told.any() else 1.0
-    high = most or 1.0
+    high = float(np.max(table["gain"].abs()[told], initial=0.0)) or 1.0
     norm = Normalize(0.0, high)
     pale = mixed_color(ink.fg, ink.bg, 0.08)
     cell = _SIDE * min(width, height) / max(count, 1)
-    digits = digits_for(0.5 * most)
+    digits = digits_for(0.5 * high)
     shares = _are_proportions(table.attrs)
     size = font(ax, "note")
     cells, faces = [], []
@@ -251,7 +250,6 @@ def pairs(canvas: Canvas, table: pd.DataFrame) -> None:
         bar = ax.figure.colorbar(ScalarMappable(norm, scale), cax=inset, orientation="horizontal")
         bar.outline.set_visible(False)
         ticks = [0.0, 0.5 * high, high] if not small(ax) else [0.0, high]
-        digits = digits_for(0.5 * high)
         texts = [_gain_text(gain, digits, shares=shares) for gain in ticks]
         bar.set_ticks(ticks, labels=texts, fontsize=size)
         inset.tick_params(length=0, labelcolor=ink.fg)
@@ -633,7 +631,8 @@ def _groups_of_items(data: Any, roles: Any) -> list[_Group]:
     if strata in frame:
         frame = frame.drop(columns=strata)
     table = read_items(frame, item_roles(named))
-    keys = table.keys.to_dict("records") if table.keys.shape[1] else [{}]
+    named_apart = keys_apart(table.keys, _VALUES.split())  # as in a table of pairs
+    keys = named_apart.to_dict("records") if table.keys.shape[1] else [{}]
     return [
         (table.items(rows), key, table.systems, table.labels[rows])
         for rows, key in zip(table.members, keys, strict=True)
@@ -675,10 +674,13 @@ def _with_gains(
             " pairs with plot.pairs()."
         )
     needed: str = "system_a system_b gain ci_low ci_high"
-    whole = tidy(paired_bootstrap(items, a, b, **asked), needed, "paired_bootstrap")
+    whole: pd.DataFrame = tidy(paired_bootstrap(items, a, b, **asked), needed, "paired_bootstrap")
+    width: int = len(groups[0][1])
+    whole = keys_apart(whole, _VALUES.split(), width)
+    batch: list[Any] = [*whole.columns[:width]]
+    groups = [(x, dict(zip(batch, key.values(), strict=True)), y, z) for x, key, y, z in groups]
     pairs = whole[["system_a", "system_b"]].drop_duplicates().to_numpy(dtype=object).tolist()
     table: pd.DataFrame = pd.concat(_values_of(groups, pairs), ignore_index=True)
-    batch: list[Any] = [*groups[0][1]]
     results = table[[*batch, *_VALUES.split()]], whole[[*batch, *needed.split()]]
     if len(pairs) > 1:  # one panel per pair
         for rows in results:

@@ -176,3 +176,28 @@ def test_few_pairs_are_too_few_to_judge_calibration(items):
         there.reset_index(drop=True), bins=[0.001, 0.5]
     )
     assert any("too few to judge the calibration" in text for text in written(ax))
+
+
+@pytest.mark.parametrize("name", ["pair", "item", "gain", "score_a", "q"])
+def test_groups_can_have_the_name_of_a_column_of_the_result(items, name):
+    data = items[["a", "b"]].assign(**{name: items["g"] % 2})
+    for plot in ("paired_differences", "queries"):
+        panels = getattr(data.rankeval(by=name).plot, plot)("a", "b")
+        assert [ax.get_title()[-1] for ax in panels] == ["0", "1"]
+
+
+def test_missing_intervals_are_said(ranked):
+    table = ranked.rankeval.nbest_precision([20, 50, 100])
+    table.loc[0, ["ci_low", "ci_high"]] = np.nan
+    assert "No interval is known for some lists of good." in caption(plotting.precision(table))
+    assert "No interval" not in caption(ranked.rankeval.plot.precision([20, 50]))
+
+
+def test_a_narrow_panel_does_not_explain_the_column_that_it_omits():
+    right = np.random.default_rng(1).random((200, 4)) < np.linspace(0.5, 0.8, 4)
+    table = pd.DataFrame(right, columns=list("wxyz")).rankeval.system_ranks(details=True)
+    _, ax = plt.subplots(figsize=(1.6, 2.0))
+    plotting.system_ranks(table, ax=ax)
+    assert "rank" not in written(ax)
+    assert "Rank:" not in caption(ax)
+    assert "Rank:" in caption(plotting.system_ranks(table))
