@@ -202,7 +202,7 @@ def pairs(canvas: Canvas, table: pd.DataFrame) -> None:
         "gain", [mixed_color(hue, ink.bg, 0.22), ink.line(hue), mixed_color(ink.fg, hue, 0.55)]
     )
     told = rejects(p, alpha)
-    high = float(np.max(table["gain"].abs()[told], initial=0.0)) or 1.0
+    high = float(max(table["gain"].abs()[told], default=0.0)) or 1.0
     norm = Normalize(0.0, high)
     pale = mixed_color(ink.fg, ink.bg, 0.08)
     cell = _SIDE * min(width, height) / max(count, 1)
