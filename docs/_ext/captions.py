@@ -22,9 +22,15 @@ def scraper(block: Any, block_vars: dict[str, Any], gallery_conf: Any, **more: A
 def described(figure: Any) -> str:
     """Return the axes' names and the caption of a figure."""
     drawn = [ax for ax in figure.axes if ax.has_data()]
-    names = dict.fromkeys(f"{ax.get_ylabel()} over {ax.get_xlabel()}" for ax in drawn)
-    text = "; ".join(name.strip().removeprefix("over ").removesuffix(" over") for name in names)
-    return " ".join(f"{text}. {rankeval_pd.plotting.caption(drawn)}".split())
+    axes = dict.fromkeys(" over ".join(filter(None, labels_of(ax))) for ax in drawn)
+    named = "; ".join(filter(None, axes))
+    text = rankeval_pd.plotting.caption(drawn)
+    return " ".join(f"{named}. {text}".removeprefix(". ").split())
+
+
+def labels_of(ax: Any) -> tuple[str, str]:
+    """Return what the two axes show."""
+    return ax.get_ylabel(), ax.get_xlabel()
 
 
 def _get_sg_image_scraper() -> Any:

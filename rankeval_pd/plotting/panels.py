@@ -600,8 +600,9 @@ class Plot:
             try:
                 self.draw(canvas, *parts, **dict(zip(options, more, strict=True)))
                 canvas.tell(*handled(whole.attrs, ("strata", "groups", "missing")))
-                if whole.attrs.get("alternative", "two-sided") != "two-sided":
-                    canvas.tell(f"Tests and intervals are {side_of(whole.attrs)}.")
+                side = side_of(whole.attrs)
+                if side != "two-sided" and "agreement" not in whole:  # bins are not tested
+                    canvas.tell(f"Tests and intervals are {side}.")
                 canvas.tell(drawn and f"Drawn: {drawn}.")
             except Exception:
                 if ax is None:

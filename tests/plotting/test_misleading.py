@@ -201,3 +201,10 @@ def test_a_narrow_panel_does_not_explain_the_column_that_it_omits():
     assert "rank" not in written(ax)
     assert "Rank:" not in caption(ax)
     assert "Rank:" in caption(plotting.system_ranks(table))
+
+
+def test_the_bins_of_a_calibration_are_not_called_one_sided():
+    rng = np.random.default_rng(1)
+    here, there = (pd.DataFrame(rng.random((400, 6)) < np.linspace(0.5, 0.7, 6)) for _ in "ab")
+    pairs = here.rankeval.paired_bootstrap(alternative="greater")
+    assert "one-sided" not in caption(pairs.rankeval.plot.calibration(there, bins=[0.05, 0.5]))
