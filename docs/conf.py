@@ -86,6 +86,7 @@ nb_execution_mode = os.environ.get("RANKEVAL_PD_DOCS", "force")
 nb_execution_raise_on_error = True
 nb_execution_timeout = 180
 nb_merge_streams = True
+nb_render_markdown_format = "myst"  # tables, too
 suppress_warnings = [
     "myst-nb.lexer",  # pages that are not executed have no language
     "config.cache",  # the sphinx-gallery settings contain functions
