@@ -283,6 +283,7 @@ def test_the_readme_names_the_lowest_versions():
     every = {*map(str.lower, named), *re.split(r", | and ", written[2].lower())}
     assert every == lowest.keys()
 
+
 def test_the_question_that_the_guide_adds_has_an_answer():
     page = (ROOT / "docs" / "development" / "adding_a_question.md").read_text("utf-8")
     code = page.split("```python\n")[1].split("```")[0]
