@@ -51,6 +51,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"rankeval_pd {version}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["filter.js"]
 _PROJECT = Path(__file__).parents[1] / "pyproject.toml"
 _SOURCE = tomllib.loads(_PROJECT.read_text("utf-8"))["project"]["urls"]["Source"]
 _OWNER, _REPOSITORY = _SOURCE.split("/")[-2:]
