@@ -34,6 +34,7 @@ extensions = [
     "api_links",
     "forked_kernels",
     "glossary_links",
+    "kept_outputs",
     "plain_warnings",
     "search_words",
 ]

@@ -163,8 +163,72 @@ def test_the_notebooks_are_the_tutorials():
     assert len(pages) > 5
     for page in pages:
         place = ROOT / "examples" / f"{page.stem}.ipynb"
-        assert place.read_text("utf-8") == notebooks.notebook(page), page.name
+        source = place.read_text("utf-8")
+        assert notebooks.stripped(source) == notebooks.notebook(page, computed=False), page.name
+        assert '"text/plain"' in source
+        assert '"image/png"' in source
         assert f"<../../examples/{place.name}>" in page.read_text("utf-8")
+
+
+NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
+# what these pages print depends on the versions of SciPy and of the documented packages
+OF_VERSIONS = {"sacrebleu.md", "search.ipynb", "terms.ipynb", "retrieval.ipynb"}
+
+
+def _same(found: str, computed: str, name: str) -> None:
+    """Compare texts but for spaces, and numbers up to rounding."""
+    plain = [NUMBER.sub("#", text).split() for text in (found, computed)]
+    numbers = [[float(x.replace(",", "")) for x in NUMBER.findall(y)] for y in (found, computed)]
+    if name not in OF_VERSIONS:
+        assert plain[0] == plain[1], name
+        assert numbers[0] == pytest.approx(numbers[1], rel=1e-4, abs=1e-9), name
+
+
+@pytest.mark.full
+def test_pages_that_readme_links_keep_their_outputs():
+    """``python docs/outputs.py`` writes them."""
+    outputs = _module(DOCS / "outputs.py")
+    pages = outputs.linked_pages()
+    assert len(pages) > 10
+    drawn = set()
+    for page in pages:
+        found = page.read_text("utf-8")
+        with rankeval_pd.set_options(details=False):
+            text, pictures = outputs.kept(page)
+        assert len(outputs.KEPT.findall(found)) == len(outputs.KEPT.findall(text)) > 0, page.name
+        _same(found, text, page.name)
+        drawn |= pictures.keys()
+    assert {*outputs.PICTURES.glob("*.png")} == drawn
+
+
+@pytest.mark.full
+def test_notebooks_keep_their_outputs():
+    notebooks = _module(DOCS / "notebooks.py")
+    for page in notebooks.pages():
+        place = ROOT / "examples" / f"{page.stem}.ipynb"
+        with rankeval_pd.set_options(details=False):
+            sources = (place.read_text("utf-8"), notebooks.notebook(page))
+        cells = [json.loads(source)["cells"] for source in sources]
+        texts = ["\n".join(_kept_text(cell) for cell in found) for found in cells]
+        _same(*texts, place.name)
+
+
+def _kept_text(cell: dict) -> str:
+    """Return what a cell of a notebook prints and shows as text."""
+    texts = [x.get("text") or x["data"].get("text/plain", "") for x in cell.get("outputs", [])]
+    return "".join("".join(text) for text in texts)
+
+
+def test_the_site_leaves_kept_outputs_out():
+    pytest.importorskip("sphinx")
+    source = (DOCS / "howto" / "tied_first.md").read_text("utf-8")
+    texts = [source]
+    _module(DOCS / "_ext" / "kept_outputs.py").without(None, "howto/tied_first", texts)
+    assert "```text output" in source
+    assert "_static/outputs/" in source
+    assert "```text output" not in texts[0]
+    assert "_static/outputs/" not in texts[0]
+    assert texts[0].count("{code-cell}") == source.count("{code-cell}")
 
 
 @pytest.mark.parametrize(
