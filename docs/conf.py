@@ -34,6 +34,7 @@ extensions = [
     "api_links",
     "forked_kernels",
     "glossary_links",
+    "kept_outputs",
     "plain_warnings",
     "search_words",
 ]
@@ -51,6 +52,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"rankeval_pd {version}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["filter.js"]
 _PROJECT = Path(__file__).parents[1] / "pyproject.toml"
 _SOURCE = tomllib.loads(_PROJECT.read_text("utf-8"))["project"]["urls"]["Source"]
 _OWNER, _REPOSITORY = _SOURCE.split("/")[-2:]
@@ -86,6 +88,7 @@ nb_execution_mode = os.environ.get("RANKEVAL_PD_DOCS", "force")
 nb_execution_raise_on_error = True
 nb_execution_timeout = 180
 nb_merge_streams = True
+nb_render_markdown_format = "myst"  # tables, too
 suppress_warnings = [
     "myst-nb.lexer",  # pages that are not executed have no language
     "config.cache",  # the sphinx-gallery settings contain functions

@@ -25,7 +25,9 @@ def table() -> dict[str, dict[str, str]]:
 
 def links(row: dict[str, str], gallery: bool = True) -> str:
     """Return a line of links to the pages in this row."""
-    found = [f"How-to: :doc:`/{row['howto']}`", f"Explanation: :doc:`/{row['explanation']}`"]
+    found = [f"How-to: :doc:`/{row['howto']}`"]
+    if row["explanation"] != row["howto"]:
+        found.append(f"Explanation: :doc:`/{row['explanation']}`")
     if gallery and row["gallery"]:
         found.append(f"Gallery: :doc:`/gallery/{row['gallery']}`")
     return " · ".join(found)

@@ -28,9 +28,8 @@ def rows(text):
 
 
 def exact_numbers():
-    """Return the pages of accuracy without the counts of peers' cases."""
-    more = place("accuracy/more").read_text("utf-8").partition("## Test cases")[0]
-    return place("accuracy").read_text("utf-8") + more
+    """Return the page of accuracy without the counts of peers' cases."""
+    return place("accuracy").read_text("utf-8").partition("## Test cases")[0]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -71,8 +70,6 @@ def test_differences_are_noted():
 
 def test_coverage_is_what_the_committed_simulations_give():
     assert coverage.page() == place("coverage").read_text("utf-8")
-    for name, text in coverage.topics().items():
-        assert text == place(f"coverage/{name}").read_text("utf-8"), name
 
 
 def test_numbers_in_sentences_about_levels_are_those_of_the_tables():
@@ -97,7 +94,7 @@ def test_no_sentence_claims_a_level_that_no_table_gives():
     written = {place(name) for name in ("accuracy", "coverage", "elsewhere", "papers")}
     for path in [ROOT / "README.md", *files]:
         name = path.relative_to(ROOT).as_posix()
-        if name in MEANT or {path, path.parent.with_suffix(".md")} & written:
+        if name in MEANT or path in written:
             continue
         text = re.sub(r"```.*?```", "", path.read_text("utf-8"), flags=re.DOTALL)
         for sentence in sentences.sentences():
@@ -106,36 +103,34 @@ def test_no_sentence_claims_a_level_that_no_table_gives():
         assert not CLAIM.findall(re.sub(r"\s+", " ", text)), name
 
 
-def test_every_question_has_a_topic_and_a_text():
-    asked = dict.fromkeys(claim.question for claim in coverage.claims())
-    listed = [question for topic in coverage.TOPICS.values() for question in topic["questions"]]
-    assert sorted(listed) == sorted(asked)
-    said = [said for topic in coverage.TOPICS.values() for said in topic["questions"].values()]
-    assert all(set(text) == {"simulated"} for text in said)  # a result is computed
+def test_every_question_has_a_text():
+    assert list(coverage.SIMULATED) == [*dict.fromkeys(coverage.SIMULATED)]
+    assert {claim.question for claim in coverage.claims()} == coverage.SIMULATED.keys()
     assert [x for x in coverage.claims() if coverage.settings_of(x).empty] == []
 
 
 def test_every_miss_is_listed_and_counted():
-    """The sentence, the table of the overview and the list of settings have the same sum."""
+    """The sentence, the tables of procedures and the list of settings have the same sum."""
     table = coverage.every_setting()
     far = (table["promise"] == "coverage") & (table["simulated"] < table["nominal"] - 0.02 - 1e-9)
     far |= (table["promise"] == "size") & (table["simulated"] > table["nominal"] + 0.01 + 1e-9)
-    table = table[far | (table["lacking"] > coverage.ERRORS * table["error"])].assign(far=far)
-    parts = place("coverage").read_text("utf-8").split("## Where a")[1:]
-    lists = place("coverage/missed").read_text("utf-8").split("\n## ")[1:]
-    for use, part, listed in zip(("default", "option"), parts, lists, strict=True):
-        mine = table[table["use"] == use]
-        counted, shown = rows(part), rows(listed)
-        assert f"\n{len(mine)} of " in part
-        assert sum(int(row[3]) for row in counted) == len(shown) == len(mine) > 0
-        assert sum(int(row[4]) for row in counted) == mine["far"].sum()
-        assert sum(row[4] == "far" for row in shown) == mine["far"].sum()
+    miss = table[far | (table["lacking"] > coverage.ERRORS * table["error"])].assign(far=far)
+    page = place("coverage").read_text("utf-8")
+    start, _, rest = page.partition("## Precision of a list")
+    counted, _, rest = rest.partition("## Settings that miss the target")
+    counted, shown = rows(counted), rows(rest.partition("## Not simulated")[0])
+    for use in ("default", "option"):
+        mine, all_of_use = miss[miss["use"] == use], table[table["use"] == use]
+        said = f"{len(mine)} of {len(all_of_use):,} settings miss the target"
+        assert f"{said}, and {mine['far'].sum()} are far from it" in start
+        listed = [row for row in shown if row[1] == use]
+        assert sum(int(row[4]) for row in counted if row[1] == use) == len(listed) == len(mine) > 0
+        assert sum(row[5] == "far" for row in listed) == mine["far"].sum()
         named = mine[["procedure", "setting"]].itertuples(index=False, name=None)
-        assert {(row[0], row[1]) for row in shown} == {*named}
-    counted = rows("\n".join(place(f"coverage/{x}").read_text("utf-8") for x in coverage.TOPICS))
+        assert {(row[0], row[2]) for row in listed} == {*named}
     assert sum(int(row[3]) for row in counted) == len(table)
-    assert sum(int(row[4]) for row in counted) == table["far"].sum()
-    assert {row[0] for row in counted} == set(coverage.every_setting()["procedure"])
+    assert sum(int(row[5]) for row in counted) == miss["far"].sum()
+    assert {row[0] for row in counted} == set(table["procedure"])
 
 
 def test_what_no_row_names_is_said_not_to_be_simulated():
@@ -205,22 +200,9 @@ def test_papers_has_every_number(krenn):
     from tests.simulations.proof import papers
 
     found = [number for paper in papers.PAPERS.values() for number in paper()]
-    names = ("papers", *(f"papers/{name}" for name in TEXTS["papers"]["beside"]))
-    text = "".join(place(name).read_text("utf-8") for name in names)
-    shown = [row[0] for row in rows(text)[len(papers.PAPERS) :]]
+    shown = rows(place("papers").read_text("utf-8"))[len(papers.PAPERS) :]
+    told = [(x.where, x.printed, x.ours, x.verdict, x.because) for x in found]
+    assert sorted(map(tuple, shown)) == sorted(told)
     calibration = (ROOT / "docs" / "explanation" / "gains.md").read_text("utf-8")
-    for head, line in re.findall(r"^\* \*\*(.+?)\*\*: (.*)$", text, re.MULTILINE):
-        if counted := re.fullmatch(r"(\d+) numbers", line):
-            here = [x for x in found if x.where.startswith(f"{head}, ")]
-            same = [x for x in here if x.ours in (x.printed, "–")]
-            assert len(same) == int(counted[1]) > papers.CELLS
-            elsewhere = [f"{x.printed[:-1]:0>2}" for x in same if x.ours == "–"]
-            assert all(f" 0.{share} |" in calibration for share in elsewhere)
-            shown += [x.where for x in same]
-            continue
-        for part in line.split("; "):
-            rest, _, printed = part.rpartition(": ")
-            shown.append(f"{head}, {rest}" if rest else head)
-            printed = re.sub(r" \(.*\)$", "", printed or part)
-            assert printed in {x.printed for x in found if x.where == shown[-1]}, part
-    assert sorted(shown) == sorted(number.where for number in found)
+    table = [x.printed for x in found if x.where.startswith("table 1, ")]
+    assert all(f" 0.{share.removesuffix('%'):0>2} |" in calibration for share in table)

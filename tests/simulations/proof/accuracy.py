@@ -7,7 +7,6 @@ error.
 """
 
 import contextlib
-import functools
 import io
 import itertools
 import math
@@ -19,7 +18,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.simulations.proof.pages import ROOT, as_table, beside, written
+from tests.simulations.proof.pages import ROOT, as_table, written
 from tests.stats import exact
 
 
@@ -152,26 +151,16 @@ def _row(check, recorder):
 
 
 def page():
-    return written("accuracy", sections=_joined(later=False))
+    return written("accuracy", sections="\n\n".join(tables()), **of_peers())
 
 
-def topics():
-    """Return the page beside it."""
-    return {"more": beside("accuracy", "more", sections=_joined(later=True), **of_peers())}
-
-
-def _joined(*, later):
-    return "\n\n".join(part for title, part in tables() if (title in LATER) == later)
-
-
-@functools.cache
 def tables():
-    """Return the title and the section of each group of checks."""
+    """Return the section of each group of checks."""
     recorder, found = run(checks()), []
     right = ["error", "values"]
     for title, group in itertools.groupby(checks(), key=lambda check: check.group):
         table = pd.DataFrame([_row(check, recorder) for check in group])
-        found.append((title, f"## {title}\n\n{as_table(table, right)}"))
+        found.append(f"## {title}\n\n{as_table(table, right)}")
     return found
 
 
@@ -194,6 +183,3 @@ def of_peers():
     ]
     table = as_table(pd.DataFrame(rows))
     return {"agree": agree, "tried": tried, "differ": tried - agree, "peers": table}
-
-
-LATER = ("Areas, curves, queries", "Systems scored on test items", "Association measures")

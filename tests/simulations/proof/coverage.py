@@ -18,18 +18,11 @@ import numpy as np
 import pandas as pd
 
 import rankeval_pd
-from tests.simulations.proof.pages import REFERENCE, as_table, beside, written
+from tests.simulations.proof.pages import REFERENCE, as_table, written
 
-# a page for each topic: its title, and what is said of each question
-TOPICS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
-SIMULATED = {
-    question: said["simulated"]
-    for topic in TOPICS.values() for question, said in topic["questions"].items()
-}  # fmt: skip
-TITLES = {name: topic["title"] for name, topic in TOPICS.items()}
-TITLES |= {"missed": "All settings that miss the target"}
+# what was simulated for each question
+SIMULATED = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 NUMBERS = ["simulated", "worst", "settings", "miss", "far"]
-USES = {"default": "defaults", "option": "options", "other": "alternatives"}
 ERRORS = 3  # Monte-Carlo errors beyond which a share misses the target
 ROUNDING = 1e-9  # of decimal fractions
 FAR = {"coverage": 0.02, "size": 0.01}  # from here on, it misses whatever its error
@@ -109,36 +102,12 @@ def _share(value):
     return f"{round(value, 9):.3f}".replace("0.", ".", 1)
 
 
-def missed(table, use):
-    """Return the settings that miss their target, the worst first."""
-    found = table[table["miss"] & (table["use"] == use)]
-    return found.sort_values("lacking", ascending=False, kind="stable")
-
-
 def _target(row):
     return f"{row.promise} {_share(float(f'{row.nominal:.3g}')).rstrip('0')}"
 
 
 def _reached(row):
     return f"{_share(row.simulated)}±{_share(row.error)}"
-
-
-def shortfalls(table, use):
-    """Return a row for each procedure and promise with a setting that misses its target."""
-    rows = []
-    for (name, promise), mine in missed(table, use).groupby(["procedure", "promise"], sort=False):
-        alike = (table["procedure"] == name) & (table["promise"] == promise)
-        worst = mine.iloc[0]
-        rows.append({
-            "procedure": name,
-            "target": _target(worst),
-            "settings": int((alike & (table["use"] == use)).sum()),
-            "miss": len(mine),
-            "far": int(mine["far"].sum()),
-            "worst": _reached(worst),
-            "worst setting": worst["setting"],
-        })  # fmt: skip
-    return pd.DataFrame(rows)
 
 
 def _promised(mine):
@@ -166,52 +135,27 @@ def summary(table):
     return pd.DataFrame(rows)
 
 
-def outcome(found):
-    """Return a sentence: in how many settings the defaults and the options miss their target."""
-    parts = []
-    for use in ("default", "option"):
-        mine = found[found["use"] == use]
-        if not mine.empty:
-            count = f"{mine['miss'].sum()} of {mine['settings'].sum():,} settings"
-            parts.append(f"{USES[use]} miss the target in {count}")
-    return f"{' and '.join(parts)}.".capitalize()
-
-
 def section(found, question):
     """Return a section: what was simulated, and how often each procedure misses its target."""
-    here = found[found["question"] == question]
     sources = dict.fromkeys(claim.source for claim in claims() if claim.question == question)
-    *first, last = (f"`{source}`" for source in sources)
-    files = f"{', '.join(first)} and {last}" if first else last
-    said = f"{SIMULATED[question]} {outcome(here)} All settings are in {files} (CSV)."
-    parts = [f"## {question}", said]
-    for use, head in USES.items():
-        mine = here[here["use"] == use].drop(columns=["question", "use"])
-        if not mine.empty:
-            worst_first = mine.sort_values(["far", "miss"], ascending=False, kind="stable")
-            parts.append(as_table(worst_first.rename(columns={"procedure": head}), NUMBERS))
-    return parts
-
-
-def topic(name, found):
-    questions = TOPICS[name]["questions"]
-    parts = [part for question in questions for part in section(found, question)]
-    title = f"{TITLES[name]}: coverage and size"
-    return beside("coverage", name, title, sections="\n\n".join(parts))
+    files = ", ".join(f"`{source}`" for source in sources)
+    mine = found[found["question"] == question].drop(columns="question")
+    mine = mine.sort_values(["far", "miss"], ascending=False, kind="stable")
+    mine = mine.sort_values("use", kind="stable")
+    shown = mine[["procedure", "use", *(x for x in mine if x not in ("procedure", "use"))]]
+    return f"## {question}\n\n{SIMULATED[question]} ({files})\n\n{as_table(shown, NUMBERS)}"
 
 
 def every_miss(table):
-    """Return the page of all settings that miss their target."""
-    parts = []
-    for use in ("default", "option"):
-        found = missed(table, use)
-        shown = found[["procedure", "setting"]].assign(
-            target=[_target(row) for row in found.itertuples()],
-            simulated=[_reached(row) for row in found.itertuples()],
-            far=found["far"].map({True: "far", False: ""}),
-        )
-        parts += [f"## {USES[use].capitalize()}", as_table(shown, ["simulated"])]
-    return beside("coverage", "missed", TITLES["missed"], sections="\n\n".join(parts))
+    """Return the settings that miss their target: defaults before options, the worst first."""
+    found = table[table["miss"] & (table["use"] != "other")]
+    found = found.sort_values("lacking", ascending=False, kind="stable")
+    found = found.sort_values("use", kind="stable")
+    return found[["procedure", "use", "setting"]].assign(
+        target=[_target(row) for row in found.itertuples()],
+        simulated=[_reached(row) for row in found.itertuples()],
+        far=found["far"].map({True: "far", False: ""}),
+    )
 
 
 def promising():
@@ -249,21 +193,16 @@ def not_simulated():
 
 def page():
     table = every_setting()
-    counted = {"errors": ERRORS}
+    counted = {"errors": ERRORS, "missed": as_table(every_miss(table), ["simulated"])}
     for use in ("default", "option"):
         mine = table[table["use"] == use]
         counted[use] = (
             f"{int(mine['miss'].sum())} of {len(mine):,} settings miss the target, and"
-            f" {int(mine['far'].sum())} are far from the target"
+            f" {int(mine['far'].sum())} are far from it"
         )
-        counted[f"{use}s"] = as_table(shortfalls(table, use), NUMBERS)
     methods, options = not_simulated()
     counted |= {"methods": ", ".join(methods) or "none", "choices": ", ".join(options) or "none"}
     counted |= {"promising": len(promising()), "simulated": len(promising()) - len(methods)}
-    return written("coverage", TITLES, **counted)
-
-
-def topics():
-    table = every_setting()
     found = summary(table)
-    return {name: topic(name, found) for name in TOPICS} | {"missed": every_miss(table)}
+    sections = "\n\n".join(section(found, question) for question in SIMULATED)
+    return written("coverage", sections=sections, **counted)

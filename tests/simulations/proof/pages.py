@@ -13,6 +13,8 @@ REFERENCE = ROOT / "tests" / "simulations"
 TEXTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 # the tables are wide: no list of headings beside them
 WIDE = "---\nhtml_theme.sidebar_secondary.remove: true\n---\n\n"
+# docs/_static/filter.js puts a field here, which hides rows of the page's tables
+FILTER = '<div class="filter"></div>'
 
 
 def place(name):
@@ -29,7 +31,7 @@ def written(name, links=None, **computed):
     made = f"`{command(name)}` generates this page and computes every number."
     links = led_to(name, links or text.get("beside", {}))
     said = versions(*text.get("packages", ()))
-    page = text["page"].format(made=made, links=links, versions=said, **computed)
+    page = text["page"].format(made=made, links=links, versions=said, filter=FILTER, **computed)
     return f"{WIDE}# {text['title']}\n\n{page}"
 
 

@@ -17,7 +17,7 @@ import rankeval_pd
 from rankeval_pd import random_bound_for, random_pvalue
 from rankeval_pd.errors import hushed
 from tests.chance import test_macskassy_2005 as macskassy_tables
-from tests.simulations.proof.pages import TEXTS, as_table, beside, written
+from tests.simulations.proof.pages import as_table, written
 from tests.systems.test_studies import table as pairs_near
 
 YES, NO, CLOSED = "reproduced", "not reproduced", "not computable"
@@ -241,63 +241,19 @@ def berg_kirkpatrick():
 PAPERS = {"evert": evert, "macskassy": macskassy, "berg_kirkpatrick": berg_kirkpatrick}
 
 
-CELLS = 3  # of a table: more are counted here, and shown on the page that is named
-
-
-def _listed(numbers):
-    """Return a line for each table or section: where in it, and what is printed, or how many."""
-    lines = {}
-    for row in numbers.itertuples():
-        parts = str(row.where).split(", ")
-        first = max(1, min(2, len(parts) - 1))
-        where, rest = ", ".join(parts[:first]), ", ".join(parts[first:])
-        note = f" ({row.note})" if row.note else ""
-        lines.setdefault(where, []).append(f"{rest}: {row.printed}{note}".removeprefix(": "))
-    return "\n".join(
-        f"* **{where}**: "
-        + (f"{len(x)} numbers" if len(x) > CELLS and where.startswith("table") else "; ".join(x))
-        for where, x in lines.items()
-    )
-
-
-def _closed(numbers):
-    why = numbers["because"].str.partition("; ")
-    (reason,) = why[0].unique()
-    return [f"{reason[0].upper()}{reason[1:]}.", _listed(numbers.assign(note=why[2]))]
-
-
-def _reproduced(numbers):
-    """Return numbers with the same digits as a list, and claims as a table."""
-    same = numbers["printed"] == numbers["ours"]
-    claims = as_table(numbers.loc[~same, ["where", "printed", "ours"]])
-    if not same.any():
-        return [claims]
-    listed = ["These numbers agree to every printed digit:", _listed(numbers[same].assign(note=""))]
-    return [*listed, claims] if not same.all() else listed
-
-
 @functools.cache
 def _numbers():
     with rankeval_pd.set_options(details=True):
         return {name: paper() for name, paper in PAPERS.items()}
 
 
-def _sections(verdict, title):
-    """Return a section a paper of its numbers with a verdict."""
-    parts = []
-    for name, found in _numbers().items():
-        table = pd.DataFrame(found)
-        mine = table[table["verdict"] == verdict]
-        label = f"({name.replace('_', '-')})=\n" * (verdict == NO)
-        count = f"{len(mine)} number{'s' * (len(mine) != 1)} {title}."
-        more = TEXTS["papers"]["notes"].get(f"{name}: {verdict}", "")
-        parts += [f"{label}## {TITLES[name]}", count + more]
-        if verdict == NO:
-            shown = mine.drop(columns="verdict").rename(columns={"because": "reason"})
-            parts.append(as_table(shown))
-        else:
-            parts += _closed(mine) if verdict == CLOSED else _reproduced(mine)
-    return parts
+def _section(name, found):
+    """Return the section of a paper: all its numbers, those that do not reproduce first."""
+    table = pd.DataFrame(found)
+    order = [(NO, CLOSED, YES).index(verdict) for verdict in table["verdict"]]
+    table = table.iloc[np.argsort(order, kind="stable")]
+    shown = table.rename(columns={"verdict": "result", "because": "reason"})
+    return f"({name.replace('_', '-')})=\n## {TITLES[name]}\n\n{as_table(shown)}"
 
 
 def page():
@@ -306,16 +262,5 @@ def page():
         | {verdict: Counter(x.verdict for x in found)[verdict] for verdict in (YES, NO, CLOSED)}
         for name, found in _numbers().items()
     ]
-    sections = "\n\n".join(_sections(NO, "could not be reproduced"))
+    sections = "\n\n".join(_section(name, found) for name, found in _numbers().items())
     return written("papers", counts=as_table(pd.DataFrame(counts)), sections=sections)
-
-
-def topics():
-    parts = {
-        "reproduced": _sections(YES, "could be reproduced"),
-        "closed": _sections(CLOSED, "cannot be computed"),
-    }
-    return {
-        name: beside("papers", name, sections="\n\n".join(sections))
-        for name, sections in parts.items()
-    }
