@@ -177,6 +177,10 @@ def shown(value: object, most: int = _LONGEST) -> str:
 GONE = {
     "area sort": "Measures are drawn by area, the largest first.",
     "bound": "The critical bounds are drawn. See random_band(bound=...) for others.",
+    **dict.fromkeys(
+        ("choose_threshold npv", "choose_threshold specificity"),
+        "Pass a mapping, of={'specificity': 0.9, 'npv': 0.95}, with one or two of them.",
+    ),
     "choose_threshold youden": "Without precision= and recall=, J is maximized.",
     "baseline": "Compare it with all others: compare(a), compare_area(a), summary(baseline=a).",
     "compare_area of": "Pass kind='roc' or kind='ap'.",
