@@ -47,9 +47,9 @@ from rankeval_pd.stats import (
     IntArray,
     Items,
     MetricFormula,
-    chrf_formula,
     factors_of,
     items,
+    numbered_formula,
     packed,
     ranking,
     scores_of,
@@ -110,12 +110,7 @@ def find_metric(roles: Roles, statistics: list[Hashable], *, one_level: bool) ->
             f"metric={shown(metric, 20)} is not a known metric.{hint} Pass one of"
             f" {listed(METRICS)}, or a function of sums."
         )
-    formula = METRICS[metric]
-    if metric == "chrf":  # the data determine the n-gram orders
-        orders = 1
-        while {f"hyp_{orders + 1}", f"ref_{orders + 1}", f"match_{orders + 1}"} <= {*statistics}:
-            orders += 1
-        formula = chrf_formula(orders)
+    formula = numbered_formula(metric, statistics)  # the data determine orders and classes
     single = metric in _ONE_COLUMN or (metric == "accuracy" and "correct" not in statistics)
     if single and len(statistics) == 1:
         chosen = statistics

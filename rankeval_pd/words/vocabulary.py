@@ -14,7 +14,7 @@ from rankeval_pd.words.numbers import join, percent_of
 
 Row = dict[Any, Any]
 
-PERCENT_METRICS = ("accuracy", "precision", "recall", "f1")
+PERCENT_METRICS = "accuracy precision recall specificity f1 macro_f1 balanced_accuracy".split()
 
 #: columns with proportions, which are shown in percent
 SHARES = (
