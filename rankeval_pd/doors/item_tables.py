@@ -108,7 +108,7 @@ def find_metric(roles: Roles, statistics: list[Hashable], *, one_level: bool) ->
         hint = near_miss(metric, METRICS, cutoff=0.7) or _SCORES * one_level
         raise ValueError(
             f"metric={shown(metric, 20)} is not a known metric.{hint} Pass one of"
-            f" {listed(METRICS)}, or a function of sums."
+            f" {listed(METRICS, 7)}, or a function of sums."
         )
     formula = numbered_formula(metric, statistics)  # the data determine orders and classes
     single = metric in _ONE_COLUMN or (metric == "accuracy" and "correct" not in statistics)
