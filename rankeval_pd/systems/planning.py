@@ -220,7 +220,7 @@ class _PlannedTest:
         if power is None:
             power = 0.5
         alpha, self.power = check_share("alpha", alpha), check_share("power", power)
-        if power <= alpha and not self._width:
+        if power <= alpha:
             raise ValueError(
                 f"power={power!r}, alpha={alpha!r}: power must exceed alpha. Pass a larger power,"
                 " such as 0.8."
