@@ -175,6 +175,10 @@ def shown(value: object, most: int = _LONGEST) -> str:
 
 #: options that a method is expected to have, or any method: what to do instead
 GONE = {
+    **dict.fromkeys(
+        ("choose_threshold npv", "choose_threshold specificity"),
+        "Pass a mapping, of={'specificity': 0.9, 'npv': 0.95}, with one or two of them.",
+    ),
     "baseline": "Compare it with all others: compare(a), compare_area(a), summary(baseline=a).",
     "compare_area of": "Pass kind='roc' or kind='ap'.",
     "measure_ranks of": "Pass kind='roc' or kind='ap'.",

@@ -340,7 +340,7 @@ PER_QUERY: Mapping[str, str] = _by_name(
 # scikit-learn's metrics for predictions, except metrics for probabilities and classes
 OF_PREDICTIONS: Mapping[str, str] = {
     f"{metric}score": metric for metric in ("accuracy", "precision", "recall", "f1")
-}
+} | {"balancedaccuracyscore": "balanced_accuracy", "macrof1": "macro_f1"}
 OUTSIDE = "brierscoreloss calibrationcurve logloss matthewscorrcoef decisioncurve mcc".split()
 TABLES = "rankeval_pd.from_scores(y_true, scores) makes a DataFrame with the accessor .rankeval."
 PLOT_SYNONYMS: Mapping[str, str] = _by_name(

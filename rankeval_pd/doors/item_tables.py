@@ -47,9 +47,9 @@ from rankeval_pd.stats import (
     IntArray,
     Items,
     MetricFormula,
-    chrf_formula,
     factors_of,
     items,
+    numbered_formula,
     packed,
     ranking,
     scores_of,
@@ -108,14 +108,9 @@ def find_metric(roles: Roles, statistics: list[Hashable], *, one_level: bool) ->
         hint = near_miss(metric, METRICS, cutoff=0.7) or _SCORES * one_level
         raise ValueError(
             f"metric={shown(metric, 20)} is not a known metric.{hint} Pass one of"
-            f" {listed(METRICS)}, or a function of sums."
+            f" {listed(METRICS, 7)}, or a function of sums."
         )
-    formula = METRICS[metric]
-    if metric == "chrf":  # the data determine the n-gram orders
-        orders = 1
-        while {f"hyp_{orders + 1}", f"ref_{orders + 1}", f"match_{orders + 1}"} <= {*statistics}:
-            orders += 1
-        formula = chrf_formula(orders)
+    formula = numbered_formula(metric, statistics)  # the data determine orders and classes
     single = metric in _ONE_COLUMN or (metric == "accuracy" and "correct" not in statistics)
     if single and len(statistics) == 1:
         chosen = statistics
