@@ -1065,7 +1065,7 @@ def tabulate(
                 " padding and, if missing='drop', missing scores). Pass smaller n."
             )
         if combine is None:
-            _warn_of_short_groups(found.totals, n)
+            warn_of_short_groups(found.totals, n)
     if combine is not None:
         table = combine(table, len(keys))
         table[GROUP] = np.zeros(len(table[columns[0]]), dtype=np.int64)
@@ -1089,7 +1089,7 @@ def tabulate(
     return cast("Data", result)
 
 
-def _warn_of_short_groups(totals: IntArray, n: IntArray) -> None:
+def warn_of_short_groups(totals: IntArray, n: IntArray) -> None:
     """Warn if groups have fewer candidates than a list, and therefore no row or no value."""
     short = int((totals < n.max(initial=0)).sum())
     if short:
