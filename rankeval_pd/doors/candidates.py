@@ -1021,6 +1021,8 @@ def tabulate(
         chosen.check_groups(crossed=able.clusters)
     if combine is not None:
         refuse_each(chosen, "combine=True or average=...")
+        if (attrs or {}).get("average") is not None:
+            _warn_of_folds(as_names(chosen.by, frame.columns))
     # a head contains the number of levels only for a single factor, and a list has two
     heads = able.heads and not isinstance(chosen.groups, list)
     if not heads:
@@ -1087,6 +1089,16 @@ def tabulate(
         noted["n_rankings"] = n_rankings
     result: Any = leave_table(table, keys, names, found.measures, noted)
     return cast("Data", result)
+
+
+def _warn_of_folds(by: Sequence[Hashable]) -> None:
+    """Warn if an average is over folds, which are no sample of independent groups."""
+    if folds := [name for name in by if "fold" in str(name).lower()]:
+        warn(
+            f"by={shown(folds[0])}: folds share their training data, so they are not independent,"
+            " and the interval and test of their average are overconfident. Rank the candidates of"
+            " all folds together if their scores have one scale: omit by and average."
+        )
 
 
 def warn_of_short_groups(totals: IntArray, n: IntArray) -> None:
