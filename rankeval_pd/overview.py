@@ -297,6 +297,7 @@ SYNONYMS: Mapping[str, str] = _by_name(
         'compare(adjust="max-t")': "meandifference",
         "judged_precision(n)": "judgedaverageprecision infap",
         "det()": "detcurve",
+        "difference_region(n=100)": "nbest nbestlist",
         "enrichment(share)": "ef enrichmentfactor",
         "partial_area(fpr)": "mcclish pauc partialauc",
         "compare()": "boschloo fisher fisherexact pvalue significance test",
