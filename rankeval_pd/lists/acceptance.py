@@ -22,7 +22,7 @@ from rankeval_pd.decisions import (
     decision_columns,
 )
 from rankeval_pd.doors import Answer, Candidates, Data, tabulate
-from rankeval_pd.lists.groups import ListMembers, set_weights
+from rankeval_pd.lists.groups import ListMembers, list_weights, set_weights
 from rankeval_pd.lists.precision import IntervalKind, rates_of
 from rankeval_pd.lists.regions import REGION_COLUMNS, Comparison
 from rankeval_pd.options import Capabilities, can, with_roles_but
@@ -54,6 +54,7 @@ ACCEPTANCE_COLUMNS = tuple(
     rankings="How good is each list?",
     ends=True,
     by_groups=True,
+    clusters=True,
     short="measure n threshold n_accepted tp precision recall ci_low ci_high",
     details="lift recall_low recall_high specificity spec_low spec_high npv npv_low npv_high"
     " f1 f1_low f1_high youden youden_low youden_high",
@@ -105,7 +106,9 @@ def acceptance_precision(
     -----
     The limits for F1 = 2 s / (1 + s) come from the interval ``ci`` for the proportion s = tp / (tp
     + fp + fn). Youden's J is a difference between two independent proportions, with Miettinen and
-    Nurminen's limits (see :func:`compare`).
+    Nurminen's limits (see :func:`compare`). With ``groups``, each rate is a ratio of sums over
+    independent groups, with Korn and Graubard's effective size as in :func:`nbest_precision`, and
+    J has no limits.
 
     References
     ----------
@@ -120,7 +123,10 @@ def acceptance_precision(
     0      G2        3.3           3   2   0.666667     1.0  0.094299  0.991596
     1      G2      100.0           0   0        NaN     0.0  0.000000  1.000000
     """
-    kind = IntervalKind.of(ci, level, phi=phi)
+    clustered = Roles.of(roles).groups is not None
+    if clustered and phi != 1.0:
+        raise ValueError("phi: the overdispersion is estimated from the groups. Omit phi.")
+    kind = IntervalKind.of(ci, level, phi=phi, clustered=clustered)
     errors.check_one(threshold=threshold, n=n)
     sizes = doors.check_n(n)
     able, attrs = can(acceptance_precision), kind._asdict()
@@ -129,7 +135,7 @@ def acceptance_precision(
         question = partial(doors.measure_rows, kernel=_sets_at, kind=kind)
         return tabulate(data, roles, question, columns, able, n=sizes, attrs=attrs)
     # the head contains the counts for these thresholds
-    able = replace(able, heads=True)
+    able = replace(able, heads=not clustered)
     of_thresholds = partial(
         _sets_of_thresholds, threshold=threshold, kind=kind, data=doors.below_door(data)
     )
@@ -141,7 +147,7 @@ def _sets_at(
 ) -> Columns:
     """Return the columns of sets with at least the n-th score: (group, measure, n)."""
     lists = ranking.nbest(n)
-    columns = _shares_of_sets(ranking, ranking.accepted(lists.threshold), kind)
+    columns = _shares_of_sets(ranking, ranking.accepted(lists.threshold), kind, candidates.clusters)
     columns["threshold"] = lists.threshold * candidates.sign[:, np.newaxis] + 0.0
     return {**columns, "exists": lists.exists}
 
@@ -167,14 +173,16 @@ def _sets_of_thresholds(
         sets = stats.Accepted(
             *(np.broadcast_to(x, sets.size.shape) for x in ranking.whole.accepted)
         )
-    columns = _shares_of_sets(ranking, sets, kind)
+    columns = _shares_of_sets(ranking, sets, kind, candidates.clusters)
     columns["threshold"] = np.broadcast_to(cuts[measures], sets.size.shape)
     columns["exists"] = ~np.isnan(columns["threshold"])
     along = {"cut": np.arange(cuts.shape[1])}
     return doors.rows_of(columns, candidates, "measure", measures, along)
 
 
-def _shares_of_sets(ranking: Ranking, sets: stats.Accepted, kind: IntervalKind) -> Columns:
+def _shares_of_sets(
+    ranking: Ranking, sets: stats.Accepted, kind: IntervalKind, clusters: IntArray | None
+) -> Columns:
     """Return counts, proportions and confidence limits of acceptance sets."""
     every = np.ones(sets.size.shape, dtype=bool)
     total, positive = (np.broadcast_to(x[..., np.newaxis], every.shape) for x in ranking.size)
@@ -185,9 +193,12 @@ def _shares_of_sets(ranking: Ranking, sets: stats.Accepted, kind: IntervalKind) 
         "n_accepted": sets.size,
         "tp": tp,
         **rates_of(tp, sets.size, ranking.size, ranking.size),
-        **kind.columns(tp, sets.size, every),
     }
+    weights: Columns = dict.fromkeys(("ci", "recall", "spec", "npv", "f1"), np.ones(every.shape))
+    if clusters is not None:
+        weights = _weights_of_sets(ranking, sets.size, clusters, kind.level)
     for name, right, of, defined in (
+        ("ci", tp, sets.size, every),
         ("recall", tp, positive, positive > 0),
         ("spec", tn, others, others > 0),
         ("npv", tn, total - sets.size, every),
@@ -195,7 +206,7 @@ def _shares_of_sets(ranking: Ranking, sets: stats.Accepted, kind: IntervalKind) 
     ):
         with stats.silent_division():
             columns[name] = np.true_divide(right, of)
-        limits = kind.columns(right, of, defined)
+        limits = kind.columns(right * weights[name], of * weights[name], defined)
         columns[f"{name}_low"], columns[f"{name}_high"] = limits["ci_low"], limits["ci_high"]
     columns["specificity"] = columns.pop("spec")
     for end in ("", "_low", "_high"):
@@ -203,10 +214,39 @@ def _shares_of_sets(ranking: Ranking, sets: stats.Accepted, kind: IntervalKind) 
         columns[f"f1{end}"] = 2.0 * share / (1.0 + share)
     columns["youden"] = columns["recall"] + columns["specificity"] - 1.0
     a, n_a, b, n_b = (x / kind.phi for x in (tp, positive, fp, others))
-    columns["youden_low"], columns["youden_high"] = stats.corrected_score(
-        a, n_a, b, n_b, kind.level
-    )
+    low, high = stats.corrected_score(a, n_a, b, n_b, kind.level)
+    if clusters is not None:  # recall and specificity of one group are not independent
+        low, high = np.full((2, *every.shape), np.nan)
+    columns["youden_low"], columns["youden_high"] = low, high
     return columns
+
+
+def _weights_of_sets(
+    ranking: Ranking, sizes: IntArray, clusters: IntArray, level: float
+) -> Columns:
+    """Return a candidate's weight in each rate, a ratio of sums over clusters, for its interval."""
+    names = ("ci", "recall", "spec", "npv", "f1")
+    weights: Columns = {name: np.ones(sizes.shape) for name in names}
+    for row in np.ndindex(sizes.shape[:-1]):
+        members = ListMembers.of(ranking, row, clusters)
+        members.warn_of_few()
+        gold = members.gold
+        for cut, size in enumerate(sizes[row]):
+            accepted = members.rank <= size
+            rates = (
+                (gold, accepted),
+                (accepted, gold),
+                (~accepted, ~gold),
+                (~gold, ~accepted),
+                (accepted & gold, accepted | gold),
+            )
+            for name, (right, of) in zip(names, rates, strict=True):
+                if of.any():  # the candidates of the denominator are the list
+                    rank = np.argsort(np.argsort(~of, kind="stable"), kind="stable") + 1
+                    listed, n = members._replace(gold=right, rank=rank), np.array([of.sum()])
+                    found = list_weights(listed, n, row, target="region", levels=[level])
+                    weights[name][*row, cut] = found[0][0]
+    return weights
 
 
 # ---- Comparison of two acceptance sets

@@ -96,6 +96,35 @@ def test_at_a_threshold_as_scikit_learn(threshold):
     assert row["youden_low"] <= row["youden"] <= row["youden_high"]
 
 
+def test_rates_of_groups_of_one_and_of_copies(simulated):
+    """Each candidate as a group is about independent, and copies of each add no information."""
+    df = simulated.assign(patient=np.arange(len(simulated)))
+    ask = {"threshold": 0.5, "measures": "good", "details": True}
+    plain = df.rankeval.acceptance_precision(ci="wilson", **ask).iloc[0]
+    ones = df.rankeval(groups="patient").acceptance_precision(**ask).iloc[0]
+    copies = pd.concat([df] * 4, ignore_index=True).rankeval(groups="patient")
+    fours = copies.acceptance_precision(**ask).iloc[0]
+    for name in ("ci", "recall", "spec", "npv", "f1"):
+        ends = [f"{name}_low", f"{name}_high"]
+        limits = plain[ends].to_numpy(dtype=float)
+        width = limits[1] - limits[0]
+        assert ones[ends].to_numpy(dtype=float) == pytest.approx(limits, abs=0.1 * width)
+        assert fours[ends].to_numpy(dtype=float) == pytest.approx(limits, abs=0.1 * width)
+    assert np.isnan(ones["youden_low"])
+    assert ones["youden"] == plain["youden"]
+
+
+def test_the_precision_of_groups_is_that_of_the_list_at_the_threshold(simulated):
+    df = simulated.assign(patient=np.arange(len(simulated)) // 4).rankeval(groups="patient")
+    found = df.acceptance_precision(n=100, measures="good").iloc[0]
+    best = df.nbest_precision(100, measures="good", target="region").iloc[0]
+    assert found["n_accepted"] == 100
+    ends = ["precision", "ci_low", "ci_high"]
+    assert found[ends].tolist() == pytest.approx(best[ends].tolist())
+    with pytest.raises(ValueError, match="Omit phi"):
+        df.acceptance_precision(0.5, phi=2.0)
+
+
 def test_the_threshold_of_a_list(simulated):
     call = simulated.rankeval(measures="good")
     found = call.acceptance_precision(n=[50, 200])
