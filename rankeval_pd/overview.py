@@ -28,8 +28,10 @@ from rankeval_pd.roles import (
     form_of,
     frame_column,
     header_of,
+    usual_roles,
     widened,
     with_roles_of,
+    with_usual_roles,
 )
 from rankeval_pd.tables import FrameOrDataset, Keywords
 
@@ -60,8 +62,9 @@ def understood(data: Any, keywords: Keywords, listing: Listing) -> tuple[Facts, 
     form = form_of(data, keywords)
     methods, plots = listing.fitting(form, keywords)
     methods.append(("Pictures (plot.)", ", ".join(plots)))
+    long = [f"{column!r} as {role}" for role, column in usual_roles(data, keywords).items()]
     try:
-        data, keywords = widened(data, keywords)
+        data, keywords = widened(*with_usual_roles(data, keywords))
         if form == "pairs":
             facts = _pair_facts(data)
         elif form == "items":
@@ -75,6 +78,8 @@ def understood(data: Any, keywords: Keywords, listing: Listing) -> tuple[Facts, 
             facts = _facts(data, Roles.configured(keywords))
     except (ValueError, TypeError, KeyError) as error:
         facts = [("not yet clear", str(error))]
+    if long:
+        facts = [("read as a long frame", ", ".join(long)), *facts]
     return facts, methods
 
 
