@@ -807,7 +807,8 @@ def paired_differences(
     label = f"{unit}, sorted by gain"
     if equal:
         label += f" ({equal:,} equal)"
-    canvas.frame(xlabel=label, ylabel=forests.gain_of(table.attrs))
+    gain = forests.gain_of(table.attrs).replace("in mean ", "in ")  # of one item
+    canvas.frame(xlabel=label, ylabel=gain)
     ax.spines["bottom"].set_visible(False)
 
 
