@@ -157,6 +157,9 @@ def _compared(row: Row, how: str, unit: Unit, attrs: Attrs) -> str:
         verdict += f" {percent_of(alpha_of(attrs))} level."
         if sure and ends[0] <= 0.0 <= ends[1]:
             verdict += f" {WIDER}"
+    if "n_unjudged" in row:
+        judged, both = row["n_judged"], row["n_judged"] + row["n_unjudged"]
+        verdict += f" Of {both:,.0f} candidates in only one list, {judged:,.0f} are judged."
     verdict += margin_words(row, a, b, percent=unit.percent, attrs=attrs)
     if beside:
         text += f" ({'; '.join(beside)})"
