@@ -291,8 +291,9 @@ class Roles:
         if crossed:
             advice = (
                 "two crossed factors are supported only by nbest_precision, compare and"
-                " significant_ranges without resampling, and by paired_bootstrap. Pass the factor"
-                " with fewer levels; if the other one has an effect, the result is overconfident."
+                " significant_ranges without resampling, and by paired_bootstrap and system_ranks."
+                " Pass the factor with fewer levels; if the other one has an effect, the result is"
+                " overconfident."
             )
         raise ValueError(f"groups={shown(self.groups)}: {advice}")
 

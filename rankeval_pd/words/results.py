@@ -261,6 +261,10 @@ def _verdict(part: pd.DataFrame, name: str, where: Row, attrs: Attrs) -> Iterato
     others = part.drop(first.index)
     if "letters" in part and len(others):
         yield from _rank_sentences(first, others, name, attrs)
+        leading = part.loc[part["rank_low"] == 1, name]
+        if len(leading) > 1 and noun_of(attrs) == "system" and attrs.get("adjust") in TOGETHER:
+            sure = percent_of(1.0 - alpha_of(attrs))
+            yield f"With {sure} confidence, any of {join(leading, noun=many)} could be first."
     if "difference" in part and "baseline" in attrs:
         yield from _differences(part, name, {**attrs, **where})
     if "better_than_chance" in part:
@@ -280,6 +284,9 @@ def _verdict(part: pd.DataFrame, name: str, where: Row, attrs: Attrs) -> Iterato
         lists, end = agree(len(cut), "list", "lists"), agree(len(cut), "ends", "end")
         yield f"The {lists} of {join(cut[name], noun=many)} {end} inside a tie."
 
+
+#: adjustments with which all ranks hold together
+TOGETHER = ("max-t", "max-t-stepdown", "holm", "bonferroni")
 
 _THEY = (("It", "They"), ("is", "are"), ("does", "do"), ("was", "were"))
 
