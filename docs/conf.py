@@ -112,6 +112,8 @@ sphinx_gallery_conf = {
     "filename_pattern": "/plot_",
     "within_subsection_order": "FileNameSortKey",
     "backreferences_dir": "gallery/backreferences",
+    "image_scrapers": ("captions",),
+    "thumbnail_size": (560, 420),
     "doc_module": ("rankeval_pd",),
     "reference_url": {"rankeval_pd": None},
     "abort_on_example_error": True,

@@ -27,7 +27,7 @@ import xarray as xr
 import rankeval_pd
 from rankeval_pd import plotting
 from rankeval_pd.doors import Data, check_data, is_dask_frame
-from rankeval_pd.errors import checked_call
+from rankeval_pd.errors import checked_call, unknown_keyword
 from rankeval_pd.options import as_written, with_roles
 from rankeval_pd.overview import (
     PLOT_SYNONYMS,
@@ -114,6 +114,9 @@ def _forwarding(function: Any) -> Any:
         held = self._roles
         if "metric" not in takes and "gold" not in takes:  # the function accepts only some roles
             held = {name: value for name, value in held.items() if name in takes}
+        for role in held.keys() - {*takes}:
+            more = f" {function.__name__} has no such role: omit it in rankeval({role}=...)."
+            raise unknown_keyword(role, takes, more)
         return function(self._data, *args, **{**held, **kwargs})
 
     return described(forwarded, function)

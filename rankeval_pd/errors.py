@@ -173,96 +173,27 @@ def shown(value: object, most: int = _LONGEST) -> str:
     return text
 
 
-#: options that went, alone or after the name of their method: what to do instead
+#: options that a method is expected to have, or any method: what to do instead
 GONE = {
-    "area sort": "Measures are drawn by area, the largest first.",
-    "bound": "The critical bounds are drawn. See random_band(bound=...) for others.",
-    "choose_threshold youden": "Without precision= and recall=, J is maximized.",
+    **dict.fromkeys(
+        ("choose_threshold npv", "choose_threshold specificity"),
+        "Pass a mapping, of={'specificity': 0.9, 'npv': 0.95}, with one or two of them.",
+    ),
     "baseline": "Compare it with all others: compare(a), compare_area(a), summary(baseline=a).",
     "compare_area of": "Pass kind='roc' or kind='ap'.",
     "measure_ranks of": "Pass kind='roc' or kind='ap'.",
     "compare ci": "The interval agrees with the test, and target= says what it covers.",
-    "compare phi": "Pass phi= to nbest_precision, or groups= to compare clustered candidates.",
     "compare thresholds": "Acceptance sets: compare_thresholds(a, b, {measure: threshold}).",
     "compare_thresholds threshold": "Pass thresholds=..., a number or {measure: number}.",
     "compare threshold": "Acceptance sets: compare_thresholds(a, b, {measure: threshold}).",
-    "comparison ci": "The interval follows from the test.",
-    "comparison reference": "See plot.random_bound() for a random order.",
-    "comparison x": "Lists are compared at the same n.",
-    "crossovers contiguous": "Runs have at least two sizes: select longer ones from the table.",
-    "detectable_gain n_items_new": "Pass a row or mapping, and n_items for the planned size.",
-    "equal": "Each score is one block. per_query('AP', ties='expected') averages over tie orders.",
-    "estimator": "Omit it: probabilities are weighted by the ratio estimator.",
-    "expected_agreement shrinkage": "The formula assumes nothing about true gains.",
-    "first_run": "See significant_ranges().",
-    "gain_by_size draw": "Shuffle the rows first, df.sample(frac=1), for random subsets.",
-    "gain_threshold n_items": "Multiply a threshold by the root of n_items / other n_items.",
-    "gain_threshold relation": "The table has a row for each relation: select its rows.",
     "interpolated_precision groups": "To use groups=, call per_query(metric, wide=True).",
-    "intervals": "Pass simultaneous=False for intervals at each n.",
-    "lift enrichment": "See enrichment().",
-    "needed_seeds n_items_new": "Pass n_items for the planned size.",
-    "paired_permutation margin": "Swaps know no margin: pass it to paired_bootstrap.",
-    "paired_permutation skewness": "Swaps are not corrected: see paired_bootstrap.",
     "pairs kind": "Pass the result of compare_area() to the plot.",
-    "partial_area tpr": "Partial areas begin at a false positive rate of 0: pass fpr=...",
-    "precision bands": "Pass simultaneous=True, or the result of precision_band after a table.",
-    "precision reference": "See plot.gain() for an ideal order.",
-    "precision x": "See plot.precision_recall() and plot.gain().",
-    "random_pvalue strict": "For P(X > tp), pass tp + 1.",
-    "random_test n_candidates": "Pass the number of candidates in the collection, pool=...",
-    "relevant": "Pass margin= to compare(), for tests of equivalence.",
-    "show": "Join the columns: sheet.join(candidates[[...]]).",
-    "synthetic_systems item_score": "Fit models yourself for scores other than accuracy.",
-    "synthetic_systems n_each": "Repeat each size, as in sizes=[200] * 5 + [400] * 5.",
-    "system_ranks ci": "The interval follows from the items, or from test='t'.",
-    "system_ranks ranks": "Limits of ranks come from the tests of all pairs.",
-    "unit": "The rows are called queries or items, as the data are.",
+    "paired_permutation margin": "Swaps know no margin: pass it to paired_bootstrap.",
     "unpaired_area kind": "The samples are compared by ROC area: call area('ap', by=...) for each.",
     "unpaired_area test": "The areas are compared by Welch's t test.",
-    "windows": "Pass a column of judging probabilities, judged_with=...",
-    "with_association_measures cells": "Rename the columns to O11, O12, O21 and O22.",
-    **dict.fromkeys(
-        ("comparison phi", "significant_ranges phi"),
-        "Pass groups= to compare clustered candidates.",
-    ),
-    **dict.fromkeys(
-        (
-            "needed_seeds n_seeds",
-            "detectable_gain gain_se_seeds",
-            "needed_items gain_se_seeds",
-            "needed_seeds gain_se_seeds",
-        ),
-        "Pass a row, or a mapping with gain_se_seeds and n_seeds.",
-    ),
-    **dict.fromkeys(
-        ("write_trec query", "document", "grade"),
-        "write_trec takes the columns query, document and grade: rename them.",
-    ),
-    **dict.fromkeys(
-        ("bedroc_alpha", "compare_area fpr", "compare_area share", "compare_area tpr"),
-        "Compare the top of the lists: compare(n=0.01, of='lift').",
-    ),
-    **dict.fromkeys(
-        ("calibration prior", "population_calibration prior"),
-        "The expected agreement assumes nothing about true gains.",
-    ),
-    **dict.fromkeys(
-        ("detectable_gain n_groups", "needed_items n_groups", "needed_seeds n_groups"),
-        "Pass a row, or a mapping with n_groups.",
-    ),
-    **dict.fromkeys(
-        ("detectable_gain n_seeds_new", "needed_items n_seeds_new"),
-        "Pass n_seeds for the planned number of seeds.",
-    ),
     **dict.fromkeys(
         ("line_kw", "band_kw", "marker_kw", "mark", "f_scores"),
         "Change the Axes that the plot returns, as in ax.axvline(100).",
-    ),
-    **dict.fromkeys(("labels_at", "col_wrap"), "Pass legend=True, or Axes of your own as ax=."),
-    **dict.fromkeys(
-        ("significant_ranges ci", "significant_ranges level", "significant_ranges target"),
-        "The ranges come from tests, not from intervals.",
     ),
 }
 # keyword in other packages, without underscores: keyword in this package

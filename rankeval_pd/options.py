@@ -7,7 +7,7 @@ import inspect
 import json
 import re
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -31,7 +31,15 @@ from rankeval_pd.errors import (
     held,
     parts_of,
 )
-from rankeval_pd.roles import LONG, MEANINGS, Roles, default_of, measures_of, widened
+from rankeval_pd.roles import (
+    LONG,
+    MEANINGS,
+    Roles,
+    default_of,
+    measures_of,
+    widened,
+    with_usual_roles,
+)
 from rankeval_pd.tables import (
     FrameOrDataset,
     Keywords,
@@ -152,6 +160,7 @@ def with_options(
     noted = not able.own_rows
     parameters = inspect.signature(function).parameters
     check = argument_check(function)
+    long = {*LONG} & {*parameters}
     # columns that are added to the user's rows are scores, which no option changes
     filled = [x for x in FILLED if noted and x in parameters and parameters[x].kind is _KEYWORD]
 
@@ -161,7 +170,8 @@ def with_options(
     ) -> Any:
         choices = settings(details, progress)
         check(args, keywords)
-        args, keywords = in_wide_form(args, keywords)
+        if long:
+            args, keywords = in_wide_form(args, keywords, long)
         data = args[0] if args else keywords.get("data")
         ask: AnyFunction = function
         if of_dataset is not None and isinstance(data, xr.Dataset):
@@ -189,14 +199,14 @@ def with_options(
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 
 
-def in_wide_form(args: Any, keywords: Options) -> tuple[Any, Options]:
+def in_wide_form(args: Any, keywords: Options, taken: Iterable[str] = LONG) -> tuple[Any, Options]:
     """Return the arguments of a call, with a long frame as a wide frame."""
-    if all(keywords.get(role) is None for role in LONG):
+    data = args[0] if args else keywords.get("data")
+    data, roles = with_usual_roles(data, keywords, taken)
+    if all(roles.get(role) is None for role in LONG):
         return args, keywords
-    if not args:
-        args = (keywords.pop("data"),)
-    data, keywords = widened(args[0], keywords)
-    return (data, *args[1:]), keywords
+    data, roles = widened(data, {name: x for name, x in roles.items() if args or name != "data"})
+    return (data, *args[1:]), roles
 
 
 def leaving(

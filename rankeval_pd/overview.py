@@ -28,8 +28,10 @@ from rankeval_pd.roles import (
     form_of,
     frame_column,
     header_of,
+    usual_roles,
     widened,
     with_roles_of,
+    with_usual_roles,
 )
 from rankeval_pd.tables import FrameOrDataset, Keywords
 
@@ -60,8 +62,9 @@ def understood(data: Any, keywords: Keywords, listing: Listing) -> tuple[Facts, 
     form = form_of(data, keywords)
     methods, plots = listing.fitting(form, keywords)
     methods.append(("Pictures (plot.)", ", ".join(plots)))
+    long = [f"{column!r} as {role}" for role, column in usual_roles(data, keywords).items()]
     try:
-        data, keywords = widened(data, keywords)
+        data, keywords = widened(*with_usual_roles(data, keywords))
         if form == "pairs":
             facts = _pair_facts(data)
         elif form == "items":
@@ -75,6 +78,8 @@ def understood(data: Any, keywords: Keywords, listing: Listing) -> tuple[Facts, 
             facts = _facts(data, Roles.configured(keywords))
     except (ValueError, TypeError, KeyError) as error:
         facts = [("not yet clear", str(error))]
+    if long:
+        facts = [("read as a long frame", ", ".join(long)), *facts]
     return facts, methods
 
 
@@ -297,6 +302,7 @@ SYNONYMS: Mapping[str, str] = _by_name(
         'compare(adjust="max-t")': "meandifference",
         "judged_precision(n)": "judgedaverageprecision infap",
         "det()": "detcurve",
+        "difference_region(n=100)": "nbest nbestlist",
         "enrichment(share)": "ef enrichmentfactor",
         "partial_area(fpr)": "mcclish pauc partialauc",
         "compare()": "boschloo fisher fisherexact pvalue significance test",
@@ -340,7 +346,7 @@ PER_QUERY: Mapping[str, str] = _by_name(
 # scikit-learn's metrics for predictions, except metrics for probabilities and classes
 OF_PREDICTIONS: Mapping[str, str] = {
     f"{metric}score": metric for metric in ("accuracy", "precision", "recall", "f1")
-}
+} | {"balancedaccuracyscore": "balanced_accuracy", "macrof1": "macro_f1"}
 OUTSIDE = "brierscoreloss calibrationcurve logloss matthewscorrcoef decisioncurve mcc".split()
 TABLES = "rankeval_pd.from_scores(y_true, scores) makes a DataFrame with the accessor .rankeval."
 PLOT_SYNONYMS: Mapping[str, str] = _by_name(

@@ -325,7 +325,7 @@ def _cell_unit(
 ) -> Unit:
     """Return the unit of a column, which is percent for proportions and differences."""
     if percent is None:
-        percent = name in vocabulary.SHARES
+        percent = name.removesuffix("_low") in vocabulary.SHARES
         if name == "ci_low":  # of a chosen threshold
             percent = attrs.get("aim") in vocabulary.SHARES
         if name in ("value", "difference", "gain", "score_a", "score_b"):

@@ -806,6 +806,7 @@ def form_of(data: FrameOrDataset, keywords: Keywords) -> Form:
     """Guess whether the data are rankings, systems scored on items, or system pairs."""
     if all(name in data for name in ("system_a", "system_b", "gain", "p_value")):
         return "pairs"
+    keywords = {**usual_roles(data, keywords), **keywords}
     given = {role for role, value in keywords.items() if value is not None}
     if given & {"system", *_OF_SYSTEMS_ALONE}:
         return "items"
@@ -845,6 +846,75 @@ def awaits_measures(data: FrameOrDataset, keywords: Keywords) -> bool:
 
 # -------------------------------------------------------------------------------------------------
 # Reshape long frames to one column for each system or measure.
+
+#: usual names of the columns of a long frame, by what they are
+_USUAL = {
+    "query": ("query", "qid", "query_id"),
+    "document": ("document", "docno", "doc_id", "docid", "item"),
+    "grade": ("gold", "grade", "label", "relevance"),
+    "run": ("run", "model", "system", "measure", "name", "tag"),
+}
+_RENAMED = ("query", "document", "grade")
+
+
+def usual_roles(data: Any, keywords: Keywords) -> dict[str, Any]:
+    """Return the roles of a long frame whose columns have usual names, or {} if there is doubt.
+
+    ``query``, ``document`` and ``grade`` are the columns of runs and judgments, which have these
+    names then, so that other roles may name them.
+    """
+    if not isinstance(data, pd.DataFrame) or data.columns.nlevels > 1 or "score" not in data:
+        return {}
+    named = [keywords.get(x) for x in (*_NAMING, "measures", "exclude")]
+    renamed = all(x is None or (isinstance(x, str) and x in _RENAMED) for x in named)
+    if not renamed or not data.columns.is_unique:
+        return {}
+    there = {kind: [x for x in names if x in data] for kind, names in _USUAL.items()}
+    found = {kind: names[0] for kind, names in there.items() if names}
+    several = any(len(names) > 1 for names in there.values())
+    numbers = {x for x in data if is_score(data[x].dtype) or is_bool_dtype(data[x].dtype)}
+    rest = numbers - {"score", "rank", *found.values()}
+    run, grade = found.pop("run", None), found.get("grade")
+    if several or rest or run is None or run in numbers or not {"score"} <= numbers:
+        return {}
+    if grade is not None and (grade not in numbers or "document" not in found):
+        return {}
+    if grade is None and len(found) != 1:
+        return {}
+    items = [found[x] for x in ("query", "document") if x in found]
+    again = items and not data.duplicated([*items, run]).any() and data.duplicated(items).any()
+    if not again or data[[*items, run]].isna().any(axis=None):
+        return {}
+    role = "system"
+    if grade is not None:
+        role = "measure"
+    usual = {role: run, "score": "score"}
+    if len(items) == 2:
+        return {**usual, **found}
+    if grade is not None:
+        usual["gold"] = grade
+    return {**usual, "item": items[0]}
+
+
+def with_usual_roles(
+    data: Any, keywords: Keywords, taken: Iterable[str] = LONG
+) -> tuple[Any, Keywords]:
+    """Return a long frame whose columns have usual names with their roles; others as they are.
+
+    ``taken`` are the roles that the function takes.
+    """
+    usual = usual_roles(data, keywords)
+    if "measure" in usual and "measure" not in taken:
+        raise ValueError(
+            f"data is a long frame of rankings by {usual['measure']!r}, but this method compares"
+            " systems scored on test items. For retrieved documents, call per_query('nDCG@10',"
+            " wide=True) first; for items, pass system=, score= and item=."
+        )
+    names = {x: usual.pop(x) for x in _RENAMED if x in usual}
+    if names:
+        data = data.rename(columns={column: name for name, column in names.items()})
+    return data, {**keywords, **usual}
+
 
 _OF_ITEMS = ("by", "strata", "groups")
 _OF_CANDIDATES = ("gold", "key", "label", "groups")

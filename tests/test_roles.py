@@ -12,11 +12,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from scipy.stats import ttest_rel
+from sklearn.metrics import ndcg_score
 
 import rankeval_pd
 from rankeval_pd.errors import UnknownNameError
 from rankeval_pd.options import can
-from rankeval_pd.roles import MEANINGS, AnyRoles, check_types
+from rankeval_pd.roles import MEANINGS, AnyRoles, check_types, usual_roles
 from tests.questions import ASKED, FRAME
 from tests.walks import (
     ITEMS,
@@ -425,3 +427,76 @@ def test_text_beside_anything_else(other):
         with pytest.raises(TypeError, match=r"groups='x' mixes names of types .*str") as error:
             check_types(pd.Series(["7", None, other], dtype=object).astype(dtype), "groups", "x")
         assert len(str(error.value)) <= 250
+
+
+# ------------------------------------------------------- long frames whose columns have usual names
+
+
+@pytest.fixture(scope="module")
+def runs() -> pd.DataFrame:
+    """Return the rows of two runs, with the grades of their documents."""
+    rng = np.random.default_rng(5)
+    names = ["model", "qid", "docno"]
+    rows = pd.MultiIndex.from_product([["x", "y"], range(9), list("abcdefgh")], names=names)
+    data = rows.to_frame(index=False)
+    data["label"] = np.tile(rng.integers(0, 3, 72), 2)
+    return data.assign(score=data["label"] + rng.normal(size=len(data)), rank=1)
+
+
+def test_runs_with_usual_names_are_read_as_read_trec_would(runs):
+    """scikit-learn's ndcg_score of each query and run."""
+    found = runs.rankeval.per_query("nDCG@5")
+    wanted = [
+        ndcg_score([part["label"]], [part["score"]], k=5)
+        for _, part in runs.groupby(["qid", "model"])
+    ]
+    assert found["value"].to_numpy() == pytest.approx(wanted)
+    for names in (
+        {"model": "run", "qid": "query", "docno": "document", "label": "grade"},
+        {"model": "tag", "qid": "query_id", "docno": "doc_id", "label": "relevance"},
+        {"model": "name", "label": "gold"},
+    ):
+        other = runs.rename(columns=names)
+        pd.testing.assert_frame_equal(other.rankeval.per_query("nDCG@5"), found)
+        assert f"'{names['model']}' as measure" in repr(other.rankeval)
+    roles = {"by": "query", "key": "document", "gold": "grade", "min_grade": 1}
+    lists = runs.rankeval(**roles, missing="absent").nbest_precision(3)
+    told = {"by": "qid", "item": "docno", "key": "docno", "gold": "label", "min_grade": 1}
+    told |= {"measure": "model", "score": "score", "missing": "absent"}
+    assert lists["tp"].tolist() == runs.rankeval(**told).nbest_precision(3)["tp"].tolist()
+    assert "per_query" in dir(runs.rankeval)
+    assert list(runs) == ["model", "qid", "docno", "label", "score", "rank"]  # unchanged
+
+
+def test_items_and_candidates_with_usual_names(runs):
+    items = runs[runs["docno"] == "a"].drop(columns=["docno", "label"])
+    wide = items.set_index(["qid", "model"])["score"].unstack()  # noqa: PD010
+    [found] = items.rankeval.paired_permutation(test="t").to_dict("records")
+    assert found["p_value"] == pytest.approx(ttest_rel(wide["x"], wide["y"]).pvalue)
+    assert "'model' as system, 'score' as score, 'qid' as item" in repr(items.rankeval)
+    assert "system_ranks" in dir(items.rankeval)
+    one = runs[runs["qid"] == 0].drop(columns="qid").assign(label=lambda x: x["label"] > 0)
+    lists = one.rankeval.nbest_precision([1, 3])
+    told = one.rankeval(measure="model", score="score", item="docno", gold="label")
+    pd.testing.assert_frame_equal(lists, told.nbest_precision([1, 3]))
+
+
+@pytest.mark.parametrize(
+    "doubt",
+    [
+        {"bm25": 1.0},  # another number
+        {"tag": "a"},  # two names of runs
+        {"model": 1},  # a number
+        {"label": "relevant"},  # words
+        {"model": [None, *["x"] * 143]},
+    ],
+)
+def test_doubtful_long_frames_need_roles(runs, doubt):
+    data = runs.assign(**doubt)
+    assert usual_roles(data, {}) == {}
+    assert "read as a long frame" not in repr(data.rankeval)
+    assert usual_roles(pd.concat([runs, runs]), {}) == {}  # repeated rows
+    assert usual_roles(runs, {"by": "qid"}) == {}
+    assert usual_roles(runs[runs["model"] == "x"], {}) == {}
+    with pytest.raises(ValueError, match=r"a long frame of rankings by 'model'.*per_query"):
+        runs.rankeval.paired_bootstrap()

@@ -31,6 +31,9 @@ class AlternativeTexts(SphinxPostTransform):
         for image in self.document.findall(nodes.image):
             if image.get("alt") and "/" not in image["alt"]:
                 continue
+            if "_thumb." in image["uri"]:  # the title stands below it
+                image["alt"] = ""
+                continue
             section, code = self._around(image)
             drawn = what_is_drawn(code)
             stop = "" if section.endswith(("?", ".", "!")) else "."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Unpack
 
@@ -16,6 +17,7 @@ from rankeval_pd.curves.areas import (
     precision_gap,
     spread_of,
     t_and_p,
+    to_average,
 )
 from rankeval_pd.decisions import Interval, Rows
 from rankeval_pd.doors import Data
@@ -69,6 +71,7 @@ def compare_area(
     adjust: Adjustment | None = None,
     adjust_over: AdjustOver = "all",
     level: float = 0.95,
+    average: decisions.Average | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
     """Compare areas under the ROC curve or average precision between measures.
@@ -93,6 +96,10 @@ def compare_area(
         confidence limit reaches the margin.
     adjust_over
         Whether to adjust over all pairs in all groups of ``by``, or in each group separately.
+    average
+        Whether to average over all groups of ``by``, as in :func:`area`, with Student's t over the
+        groups. ``details=True`` then counts the groups with and without areas, ``n_queries`` and
+        ``n_missing``.
 
     Returns
     -------
@@ -108,7 +115,7 @@ def compare_area(
     Warns
     -----
     RankevalWarning
-        If a class has fewer than 10 candidates.
+        If a class has fewer than 10 candidates, or if ``average`` is over folds.
 
     Notes
     -----
@@ -137,6 +144,11 @@ def compare_area(
         raise ValueError(f"test='delong' requires kind='roc', not kind={kind!r}. Omit test.")
     check_choice("adjust", adjust, (None, *stats.ADJUSTMENTS))
     level = check_share("level", level)
+    if average is not None and test == "delong":
+        raise ValueError(
+            f"average={average!r} with test='delong': the test of an average uses the variance"
+            " between groups. Omit test."
+        )
     clustered = Roles.of(roles).groups is not None
     if clustered and test == "delong":
         raise ValueError(
@@ -160,13 +172,21 @@ def compare_area(
     if adjust is not None:
         noted["adjust_over"] = adjust_over
     kernel, interval = _law_of(kind, test, clustered=clustered)
+    finish, combine = partial(_decided, how=how, interval=interval), None
+    counts = ["n_groups"] * clustered
+    if average is not None:
+        kernel, counts = partial(_areas_to_average, kind=kind), ["n_queries", "n_missing"]
+        finish = partial(decisions.decide, how=how, interval=decisions.OF_ERROR)
+        combine = partial(_averaged_gaps, average=average, alternative=alternative)
+        noted |= {"test": "groups", "interval": "student", "average": average}
     return doors.tabulate(
         data,
         doors.only_pair(data, a, b, roles),
-        partial(_compared_areas, a=a, b=b, kernel=kernel, how=how),
-        _columns_of_areas(how, ["n_groups"] * clustered),
-        can(compare_area),
-        finish=partial(_decided, how=how, interval=interval),
+        partial(_compared_areas, a=a, b=b, kernel=kernel, how=how, joined=average is not None),
+        _columns_of_areas(how, counts),
+        can(compare_area, clusters=average is None),
+        combine=combine,
+        finish=finish,
         attrs=noted,
     )
 
@@ -204,11 +224,15 @@ def _compared_areas(
     b: Hashable,
     kernel: PairOfRankings,
     how: AreaOptions,
+    joined: bool = False,
 ) -> tuple[Rows, dict[str, Any]]:
     """Return one row per group and pair of measures, and the family of the tests.
 
     The kernel of ROC areas also gets the placements, unless the measures rank different candidates.
+    ``joined`` means that the rows of all groups make one test.
     """
+    if joined:
+        candidates = replace(candidates, n_groups=1)
     pairs = doors.pair_names(candidates.measures, a, b)
     facts: dict[str, Any] = {}
     if how.adjust is not None:
@@ -257,6 +281,48 @@ def compared_pair(
     kernel, interval = _law_of(kind, "t", clustered=candidates.clusters is not None)
     rows = _compared_areas(candidates, None, a=a, b=b, kernel=kernel, how=how)[0]
     return _decided(rows, candidates.measures, how=how, interval=interval)
+
+
+# ---- The average difference over groups
+
+
+def _areas_to_average(
+    a: Ranking, b: Ranking, _: IntArray | None = None, *, kind: str, **_options: Any
+) -> Columns:
+    """Return the two areas of each group, without tests."""
+    of_a, of_b = (to_average(ranking, kind=kind) for ranking in (a, b))
+    return {"area_a": of_a["area"], "area_b": of_b["area"], "weight": of_a["weight"]}
+
+
+def _averaged_gaps(gaps: Rows, n_groups: int, *, average: str, alternative: str) -> Rows:
+    """Average the differences over groups for each pair, with Student's t over the groups."""
+    cells = decisions.GroupCells.of(gaps, n_groups)
+    area_a, area_b, weight = (cells.of_column(gaps[x]) for x in ("area_a", "area_b", "weight"))
+    known = ~np.isnan(area_a - area_b)
+    if average == "macro":
+        weight = np.ones(weight.shape)
+    weight = np.where(known, weight, np.nan)
+    of_a, of_b, result = (
+        decisions.over_groups(area * weight, weight, alternative)
+        for area in (area_a, area_b, area_a - area_b)
+    )
+    freedom = result.n_queries.astype(float) - 1.0
+    return {
+        **cells.keys,
+        "area_a": of_a.value,
+        "area_b": of_b.value,
+        "difference": result.value,
+        "z": t_and_p(result.value, result.se, freedom, alternative)[0],
+        "p_value": result.p_value,
+        "se": result.se,
+        "error": result.se,
+        "freedom": freedom,
+        "reach": np.ones(freedom.shape),
+        # without variation, rankings of other groups may still differ, unless the two are equal
+        "n_only_a": np.where(result.value == 0.0, 0, result.n_queries),
+        "n_queries": result.n_queries,
+        "n_missing": (~known).sum(axis=-1),
+    }
 
 
 # ---- The difference between two ROC areas

@@ -144,7 +144,7 @@ def area(
                 f"average={average!r} with ci={ci!r}: the average over groups has its own interval."
                 " Omit ci."
             )
-        kernel = partial(_to_average, kind=kind)
+        kernel = partial(to_average, kind=kind)
         columns, combine = AVERAGED, partial(decisions.average_areas, average=average, level=level)
         attrs |= {"average": average, "ci": "korn-graubard"}
     return doors.tabulate(
@@ -182,7 +182,7 @@ def _interval_kind(kind: str, ci: str | None) -> str:
     return ci or INTERVAL_OF[kind]
 
 
-def _to_average(ranking: Ranking, _: IntArray | None = None, *, kind: str) -> Columns:
+def to_average(ranking: Ranking, _: IntArray | None = None, *, kind: str) -> Columns:
     """Return the areas of the groups to be averaged, without separate intervals."""
     total, positive = ranking.size
     if kind == "roc":

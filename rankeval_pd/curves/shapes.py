@@ -171,6 +171,7 @@ _AT_N = ("share", "tpr", "lift")  # gain and lift at given list sizes return the
 _FROM_ONE = ("precision_recall", "lift")  # the precision of an empty list is undefined
 _UNLIMITED = (
     ("interval", "average", "The average over groups has its own interval. Omit interval."),
+    ("interval", "groups", "For limits with groups, see nbest_recall and precision_band."),
     ("interval", "missing", "Lists that end have no later thresholds. Pass missing='last'."),
 )
 
@@ -244,7 +245,8 @@ def _curve(
     chosen = Roles.of(roles)
     ties = chosen.ties
     level = check_share("level", level)
-    given = {"interval": interval, "average": average, "missing": chosen.ends or None}
+    given: dict[str, object] = {"interval": interval, "average": average, "groups": chosen.groups}
+    given["missing"] = chosen.ends or None
     refuse_combinations(given, _UNLIMITED)
     columns = ["measure", "n", "threshold", *SPACES[space]]
     if sizes is not None:

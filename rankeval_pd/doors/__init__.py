@@ -5,6 +5,7 @@ from __future__ import annotations
 from rankeval_pd.doors.candidates import (
     Answer,
     Candidates,
+    Groups,
     HeadFrame,
     Pair,
     PairRanks,
@@ -31,6 +32,7 @@ from rankeval_pd.doors.candidates import (
     stacks,
     standing_pairs,
     tabulate,
+    warn_of_short_groups,
     with_pairs,
 )
 from rankeval_pd.doors.columns import (

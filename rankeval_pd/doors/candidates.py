@@ -736,11 +736,6 @@ class Candidates:
                 yield block, self.rankings(block), part
                 advance(len(block))
 
-    def positives(self) -> IntArray:
-        """Return the number of true positives that each measure ranks: (group, measure)."""
-        counts: IntArray = (self.gold[:, np.newaxis] & self.present).sum(axis=-1)
-        return counts
-
     def common_size(self) -> Size:
         """Return N and N+ of each group, which must be equal for all measures: (group)."""
         counts = self.counts
@@ -1021,6 +1016,8 @@ def tabulate(
         chosen.check_groups(crossed=able.clusters)
     if combine is not None:
         refuse_each(chosen, "combine=True or average=...")
+        if (attrs or {}).get("average") is not None:
+            _warn_of_folds(as_names(chosen.by, frame.columns))
     # a head contains the number of levels only for a single factor, and a list has two
     heads = able.heads and not isinstance(chosen.groups, list)
     if not heads:
@@ -1065,7 +1062,7 @@ def tabulate(
                 " padding and, if missing='drop', missing scores). Pass smaller n."
             )
         if combine is None:
-            _warn_of_short_groups(found.totals, n)
+            warn_of_short_groups(found.totals, n)
     if combine is not None:
         table = combine(table, len(keys))
         table[GROUP] = np.zeros(len(table[columns[0]]), dtype=np.int64)
@@ -1089,7 +1086,17 @@ def tabulate(
     return cast("Data", result)
 
 
-def _warn_of_short_groups(totals: IntArray, n: IntArray) -> None:
+def _warn_of_folds(by: Sequence[Hashable]) -> None:
+    """Warn if an average is over folds, which are no sample of independent groups."""
+    if folds := [name for name in by if "fold" in str(name).lower()]:
+        warn(
+            f"by={shown(folds[0])}: folds share their training data, so they are not independent,"
+            " and the interval and test of their average are overconfident. Rank the candidates of"
+            " all folds together if their scores have one scale: omit by and average."
+        )
+
+
+def warn_of_short_groups(totals: IntArray, n: IntArray) -> None:
     """Warn if groups have fewer candidates than a list, and therefore no row or no value."""
     short = int((totals < n.max(initial=0)).sum())
     if short:

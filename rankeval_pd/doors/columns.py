@@ -338,12 +338,7 @@ def asked_thresholds(
     ``unique`` drops repeated thresholds of a measure.
     """
     if not isinstance(threshold, Mapping):
-        if len(measures) != 1:
-            raise ValueError(
-                f"threshold={shown(threshold)}: the measures {listed(measures, 3)} need a mapping"
-                f" from each measure to a number or a list of numbers: {{{measures[0]!r}: ...}}."
-            )
-        threshold = {measures[0]: threshold}
+        threshold = dict.fromkeys(measures, threshold)
     check_known("threshold", threshold, measures)
     rows = []
     for name in measures:

@@ -47,9 +47,9 @@ from rankeval_pd.stats import (
     IntArray,
     Items,
     MetricFormula,
-    chrf_formula,
     factors_of,
     items,
+    numbered_formula,
     packed,
     ranking,
     scores_of,
@@ -108,14 +108,9 @@ def find_metric(roles: Roles, statistics: list[Hashable], *, one_level: bool) ->
         hint = near_miss(metric, METRICS, cutoff=0.7) or _SCORES * one_level
         raise ValueError(
             f"metric={shown(metric, 20)} is not a known metric.{hint} Pass one of"
-            f" {listed(METRICS)}, or a function of sums."
+            f" {listed(METRICS, 7)}, or a function of sums."
         )
-    formula = METRICS[metric]
-    if metric == "chrf":  # the data determine the n-gram orders
-        orders = 1
-        while {f"hyp_{orders + 1}", f"ref_{orders + 1}", f"match_{orders + 1}"} <= {*statistics}:
-            orders += 1
-        formula = chrf_formula(orders)
+    formula = numbered_formula(metric, statistics)  # the data determine orders and classes
     single = metric in _ONE_COLUMN or (metric == "accuracy" and "correct" not in statistics)
     if single and len(statistics) == 1:
         chosen = statistics
@@ -604,6 +599,10 @@ def read_items(frame: pd.DataFrame, roles: Roles, *, first: bool = False) -> Ite
     label = as_names(roles.label, frame.columns)
     if label and {*label} <= {*frame.columns}:
         frame = frame.set_index(label)  # the item-name column is not a system
+    check_levels(frame.index)
+    order = item_order(frame.index)
+    if (order[1:] < order[:-1]).any():
+        frame = frame.iloc[order]
 
     # the columns of the roles and of the systems
     by = as_names(roles.by, frame.columns)
@@ -634,12 +633,8 @@ def read_items(frame: pd.DataFrame, roles: Roles, *, first: bool = False) -> Ite
             )
 
     # the items, sorted by label, and their groups
-    check_levels(frame.index)
-    order = item_order(frame.index)
-    for name, column in beside.items():
-        beside[name] = column.iloc[order]
     domains = list(beside.values())[: len(by)]
-    index = frame.index[order]
+    index = frame.index
     grouped = factors or roles.strata is not None or roles.seeds is not None
     if not (grouped or index.is_unique or index.names == [None]):
         parts = pd.DataFrame(dict(enumerate(x.to_numpy() for x in [index, *domains])))
@@ -660,7 +655,7 @@ def read_items(frame: pd.DataFrame, roles: Roles, *, first: bool = False) -> Ite
                 place = columns.get((system, name, seed))
                 if place is None:  # a missing training run
                     continue
-                column = frame.iloc[order, place]
+                column = frame.iloc[:, place]
                 if column.dtype == object:
                     column = pd.to_numeric(column)
                 values[i, j, :, k] = as_floats(column, system, f"{where} scores.")
@@ -675,7 +670,6 @@ def read_items(frame: pd.DataFrame, roles: Roles, *, first: bool = False) -> Ite
         strata = packed(codes(beside[roles.strata], "strata", roles.strata))
     design = ItemDesign(cluster, strata, labels, roles)
     keys, number = group_numbers(frame, by)
-    number = number[order]
     members = np.split(np.argsort(number, kind="stable"), np.cumsum(np.bincount(number))[:-1])
     plain = frame.columns.nlevels == 1 and frame.columns.name != "system"
     if first and roles.measures is None and plain:
@@ -684,7 +678,7 @@ def read_items(frame: pd.DataFrame, roles: Roles, *, first: bool = False) -> Ite
             groups["by"] = number
         if cluster is not None and len(factors) == 1:
             groups["groups"] = cluster
-        scores = {name: frame_column(frame, name, "measures").iloc[order] for name in systems}
+        scores = {name: frame_column(frame, name, "measures") for name in systems}
         named = [*beside, *as_names(roles.exclude, frame.columns)]
         check_guessed(frame, scores, named, taken_as="systems", groups=groups)
     of = frame.attrs.get("metric")

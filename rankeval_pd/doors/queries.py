@@ -53,7 +53,8 @@ _ROLE_DOCS = {
     " or gold, or the only boolean column. A document without a grade is unjudged.",
     "measures": "The score columns, with one column per run. The default is every numeric column"
     " without another role.",
-    "by": "The query column(s) or index level. The default is query.",
+    "by": "The query column or index level, or several that name a query together, such as"
+    " collection and query. The default is query.",
     "key": "The column or index level that names the document and breaks ties. The default is"
     " document, or the index label.",
     "ties": "How equal scores are ordered: trec (scores as float32, then descending document"

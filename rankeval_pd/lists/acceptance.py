@@ -22,7 +22,7 @@ from rankeval_pd.decisions import (
     decision_columns,
 )
 from rankeval_pd.doors import Answer, Candidates, Data, tabulate
-from rankeval_pd.lists.groups import ListMembers, set_weights
+from rankeval_pd.lists.groups import ListMembers, list_weights, set_weights
 from rankeval_pd.lists.precision import IntervalKind, rates_of
 from rankeval_pd.lists.regions import REGION_COLUMNS, Comparison
 from rankeval_pd.options import Capabilities, can, with_roles_but
@@ -54,6 +54,7 @@ ACCEPTANCE_COLUMNS = tuple(
     rankings="How good is each list?",
     ends=True,
     by_groups=True,
+    clusters=True,
     short="measure n threshold n_accepted tp precision recall ci_low ci_high",
     details="lift recall_low recall_high specificity spec_low spec_high npv npv_low npv_high"
     " f1 f1_low f1_high youden youden_low youden_high",
@@ -63,7 +64,7 @@ ACCEPTANCE_COLUMNS = tuple(
 @with_roles_but("key", "label", "ties", "rng")
 def acceptance_precision(
     data: Data,
-    threshold: float | Mapping[Hashable, Any] | None = None,
+    threshold: float | Sequence[float] | Mapping[Hashable, Any] | None = None,
     n: ListSizes = None,
     *,
     ci: ProportionInterval = "clopper-pearson",
@@ -76,8 +77,8 @@ def acceptance_precision(
     Parameters
     ----------
     data
-    threshold : float or mapping
-        A number for a single measure, or a mapping from measure to a number or list of numbers. A
+    threshold : float, sequence of float or mapping
+        A number or a list for all measures, or a mapping from measure to a number or a list. A
         candidate is accepted if its score is at least the threshold (at most the threshold for
         measures in ``lower_is_better``). The threshold is compared in the dtype of the scores, so
         0.7 accepts a float32 score of 0.7. Candidates without a score are never accepted.
@@ -105,7 +106,9 @@ def acceptance_precision(
     -----
     The limits for F1 = 2 s / (1 + s) come from the interval ``ci`` for the proportion s = tp / (tp
     + fp + fn). Youden's J is a difference between two independent proportions, with Miettinen and
-    Nurminen's limits (see :func:`compare`).
+    Nurminen's limits (see :func:`compare`). With ``groups``, each rate is a ratio of sums over
+    independent groups, with Korn and Graubard's effective size as in :func:`nbest_precision`, and
+    J has no limits.
 
     References
     ----------
@@ -120,7 +123,10 @@ def acceptance_precision(
     0      G2        3.3           3   2   0.666667     1.0  0.094299  0.991596
     1      G2      100.0           0   0        NaN     0.0  0.000000  1.000000
     """
-    kind = IntervalKind.of(ci, level, phi=phi)
+    clustered = Roles.of(roles).groups is not None
+    if clustered and phi != 1.0:
+        raise ValueError("phi: the overdispersion is estimated from the groups. Omit phi.")
+    kind = IntervalKind.of(ci, level, phi=phi, clustered=clustered)
     errors.check_one(threshold=threshold, n=n)
     sizes = doors.check_n(n)
     able, attrs = can(acceptance_precision), kind._asdict()
@@ -129,7 +135,7 @@ def acceptance_precision(
         question = partial(doors.measure_rows, kernel=_sets_at, kind=kind)
         return tabulate(data, roles, question, columns, able, n=sizes, attrs=attrs)
     # the head contains the counts for these thresholds
-    able = replace(able, heads=True)
+    able = replace(able, heads=not clustered)
     of_thresholds = partial(
         _sets_of_thresholds, threshold=threshold, kind=kind, data=doors.below_door(data)
     )
@@ -141,7 +147,7 @@ def _sets_at(
 ) -> Columns:
     """Return the columns of sets with at least the n-th score: (group, measure, n)."""
     lists = ranking.nbest(n)
-    columns = _shares_of_sets(ranking, ranking.accepted(lists.threshold), kind)
+    columns = _shares_of_sets(ranking, ranking.accepted(lists.threshold), kind, candidates.clusters)
     columns["threshold"] = lists.threshold * candidates.sign[:, np.newaxis] + 0.0
     return {**columns, "exists": lists.exists}
 
@@ -167,14 +173,16 @@ def _sets_of_thresholds(
         sets = stats.Accepted(
             *(np.broadcast_to(x, sets.size.shape) for x in ranking.whole.accepted)
         )
-    columns = _shares_of_sets(ranking, sets, kind)
+    columns = _shares_of_sets(ranking, sets, kind, candidates.clusters)
     columns["threshold"] = np.broadcast_to(cuts[measures], sets.size.shape)
     columns["exists"] = ~np.isnan(columns["threshold"])
     along = {"cut": np.arange(cuts.shape[1])}
     return doors.rows_of(columns, candidates, "measure", measures, along)
 
 
-def _shares_of_sets(ranking: Ranking, sets: stats.Accepted, kind: IntervalKind) -> Columns:
+def _shares_of_sets(
+    ranking: Ranking, sets: stats.Accepted, kind: IntervalKind, clusters: IntArray | None
+) -> Columns:
     """Return counts, proportions and confidence limits of acceptance sets."""
     every = np.ones(sets.size.shape, dtype=bool)
     total, positive = (np.broadcast_to(x[..., np.newaxis], every.shape) for x in ranking.size)
@@ -185,9 +193,12 @@ def _shares_of_sets(ranking: Ranking, sets: stats.Accepted, kind: IntervalKind) 
         "n_accepted": sets.size,
         "tp": tp,
         **rates_of(tp, sets.size, ranking.size, ranking.size),
-        **kind.columns(tp, sets.size, every),
     }
+    weights: Columns = dict.fromkeys(("ci", "recall", "spec", "npv", "f1"), np.ones(every.shape))
+    if clusters is not None:
+        weights = _weights_of_sets(ranking, sets.size, clusters, kind.level)
     for name, right, of, defined in (
+        ("ci", tp, sets.size, every),
         ("recall", tp, positive, positive > 0),
         ("spec", tn, others, others > 0),
         ("npv", tn, total - sets.size, every),
@@ -195,7 +206,7 @@ def _shares_of_sets(ranking: Ranking, sets: stats.Accepted, kind: IntervalKind) 
     ):
         with stats.silent_division():
             columns[name] = np.true_divide(right, of)
-        limits = kind.columns(right, of, defined)
+        limits = kind.columns(right * weights[name], of * weights[name], defined)
         columns[f"{name}_low"], columns[f"{name}_high"] = limits["ci_low"], limits["ci_high"]
     columns["specificity"] = columns.pop("spec")
     for end in ("", "_low", "_high"):
@@ -203,10 +214,39 @@ def _shares_of_sets(ranking: Ranking, sets: stats.Accepted, kind: IntervalKind) 
         columns[f"f1{end}"] = 2.0 * share / (1.0 + share)
     columns["youden"] = columns["recall"] + columns["specificity"] - 1.0
     a, n_a, b, n_b = (x / kind.phi for x in (tp, positive, fp, others))
-    columns["youden_low"], columns["youden_high"] = stats.corrected_score(
-        a, n_a, b, n_b, kind.level
-    )
+    low, high = stats.corrected_score(a, n_a, b, n_b, kind.level)
+    if clusters is not None:  # recall and specificity of one group are not independent
+        low, high = np.full((2, *every.shape), np.nan)
+    columns["youden_low"], columns["youden_high"] = low, high
     return columns
+
+
+def _weights_of_sets(
+    ranking: Ranking, sizes: IntArray, clusters: IntArray, level: float
+) -> Columns:
+    """Return a candidate's weight in each rate, a ratio of sums over clusters, for its interval."""
+    names = ("ci", "recall", "spec", "npv", "f1")
+    weights: Columns = {name: np.ones(sizes.shape) for name in names}
+    for row in np.ndindex(sizes.shape[:-1]):
+        members = ListMembers.of(ranking, row, clusters)
+        members.warn_of_few()
+        gold = members.gold
+        for cut, size in enumerate(sizes[row]):
+            accepted = members.rank <= size
+            rates = (
+                (gold, accepted),
+                (accepted, gold),
+                (~accepted, ~gold),
+                (~gold, ~accepted),
+                (accepted & gold, accepted | gold),
+            )
+            for name, (right, of) in zip(names, rates, strict=True):
+                if of.any():  # the candidates of the denominator are the list
+                    rank = np.argsort(np.argsort(~of, kind="stable"), kind="stable") + 1
+                    listed, n = members._replace(gold=right, rank=rank), np.array([of.sum()])
+                    found = list_weights(listed, n, row, target="region", levels=[level])
+                    weights[name][*row, cut] = found[0][0]
+    return weights
 
 
 # ---- Comparison of two acceptance sets
@@ -230,7 +270,8 @@ _LAWS = {  # the interval of each test, and its name
 @Capabilities(
     rankings="Is A better than B?",
     ends=True,
-    short="measure_a measure_b n_a n_b difference ci_low ci_high p_value p_adjusted better",
+    short="measure_a measure_b n_a n_b difference ci_low ci_high p_value p_adjusted p_equivalence"
+    " p_noninferior better",
     details="threshold_a threshold_b precision_a precision_b recall_a recall_b specificity_a"
     " specificity_b npv_a npv_b f1_a f1_b overlap n_only_a n_only_b tp_only_a tp_only_b odds_ratio"
     " significant leaning"
@@ -251,6 +292,7 @@ def compare_thresholds(
     alpha: float = 0.05,
     adjust: Adjustment | None = None,
     adjust_over: ListsAdjustOver = "all",
+    margin: float | None = None,
     level: float = 0.95,
     **roles: Unpack[RankingRoles],
 ) -> Data:
@@ -282,6 +324,9 @@ def compare_thresholds(
     adjust_over
         Rows that form a family: all rows, the rows for each place in the lists of thresholds, or
         the rows for each group in ``by``.
+    margin : float, optional
+        Smallest difference that matters. Adds ``p_equivalence`` or, for one-sided alternatives,
+        ``p_noninferior``, the smallest level at which the interval stays within the margin.
     level
     **roles
         Column roles. See :func:`nbest_precision`.
@@ -326,6 +371,8 @@ def compare_thresholds(
     0        G2         t    3    3         1.0  0.058224      1.0  0.033895     G2
     """
     errors.check_choice(f"of={of!r}: test", test, (None, *_TESTS[of]))
+    if margin is not None:  # Fisher's test is of other regions than the sets
+        margin = errors.check_margin(margin, **{"test='fisher'": test == "fisher"})
     how = Comparison.of_options(
         a=a,
         b=b,
@@ -337,6 +384,7 @@ def compare_thresholds(
         adjust=adjust,
         adjust_over=adjust_over,
         level=level,
+        margin=margin,
     )
     paired = doors.only_pair(data, a, b, roles)
     if b is not None and isinstance(thresholds, Mapping):  # a mapping for all pairs
@@ -507,7 +555,10 @@ def _unless_unequal(
 # ---- Choose thresholds with a guarantee that accounts for the search
 
 COLUMNS = tuple("measure threshold n_accepted tp precision recall ci_low".split())
-_ONE_AIM = (("precision", "recall", "A threshold guarantees one of them: omit the other."),)
+# the aim that chooses comes first; a threshold that guarantees one of the last two does so for all
+# larger sets (recall), or for all smaller sets (specificity)
+_AIMS = ("precision", "npv", "recall", "specificity")
+_OF_REJECTED = ("npv", "specificity")
 
 
 @Capabilities(
@@ -525,10 +576,11 @@ def choose_threshold(
     *,
     precision: float | None = None,
     recall: float | None = None,
+    of: Mapping[str, float] | None = None,
     level: float = 0.95,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Choose a threshold with a guaranteed precision, recall or Youden's J.
+    """Choose a threshold with guaranteed rates, or with the largest Youden's J.
 
     Parameters
     ----------
@@ -537,10 +589,13 @@ def choose_threshold(
         Required precision of the accepted candidates. The function returns the lowest threshold
         that guarantees this precision, to accept as many candidates as possible.
     recall : float, optional
-        Required recall of the accepted candidates, as an alternative to ``precision``. The function
-        returns the highest threshold that guarantees this recall. By default, the function
-        maximizes J = sensitivity + specificity - 1, with a guaranteed lower limit for J in the
-        population.
+        Required recall (sensitivity) of the accepted candidates. The function returns the highest
+        threshold that guarantees this recall. By default, the function maximizes J = sensitivity +
+        specificity - 1, with a guaranteed lower limit for J in the population.
+    of : mapping, optional
+        One or two requirements: "precision", "recall", "specificity" (by the lowest threshold) or
+        "npv" (by the highest), such as ``{"specificity": 0.9, "npv": 0.95}``. Two requirements
+        share the error rate 1 - level; "precision" and "npv" cannot be combined.
     level
         Probability that the guarantees for all measures are correct simultaneously.
     **roles
@@ -552,8 +607,9 @@ def choose_threshold(
         One row per measure (Dataset: dimension measure): ``measure``, ``threshold``, the cutoff
         score for acceptance; ``n_accepted``, ``tp``, ``precision`` and ``recall`` in the data;
         ``ci_low``: lower limit for the guaranteed quantity, adjusted for the search; ``youden``: J,
-        without ``precision`` and ``recall``. If no threshold satisfies the guarantee, ``threshold``
-        is NaN and no candidate is accepted.
+        without requirements. ``specificity`` or ``npv`` are added if required, and with two
+        requirements the limit for the second, such as ``recall_low``. If no threshold satisfies the
+        guarantee, ``threshold`` is NaN and no candidate is accepted.
 
     Warns
     -----
@@ -587,41 +643,72 @@ def choose_threshold(
       measure  threshold  n_accepted   tp  precision    recall    ci_low
     0    good   0.255544         924  180   0.194805  0.857143  0.802384
     1    fair  -0.157297        1203  180   0.149626  0.857143  0.802384
+
+    Two requirements share the error rate:
+
+    >>> aims = {"recall": 0.7, "specificity": 0.6}
+    >>> table = df.rankeval.choose_threshold(of=aims, measures="good")
+    >>> table[["threshold", "recall", "ci_low", "specificity", "specificity_low"]]
+       threshold    recall    ci_low  specificity  specificity_low
+    0   0.622622  0.766667  0.703527     0.730726         0.600551
     """
-    errors.refuse_combinations({"precision": precision, "recall": recall}, _ONE_AIM)
-    aim, wanted, names = "youden", 0.0, (*COLUMNS, "youden")
-    for name, share in (("precision", precision), ("recall", recall)):
-        if share is not None:
-            aim, wanted, names = name, errors.check_share(name, share), COLUMNS
-    if aim == "youden" and Roles.of(roles).groups is not None:
+    wanted: dict[str, float] = _required({"precision": precision, "recall": recall}, of)
+    aims: list[str] = [*wanted]
+    ci = "clopper-pearson"
+    if not wanted and Roles.of(roles).groups is not None:
         raise ValueError(
             "groups: the lower limit of J assumes independent candidates. Pass precision=... or"
             " recall=..., which support groups."
         )
+    names = [*COLUMNS, *(name for name in _OF_REJECTED if name in wanted)]
+    names += [f"{name}_low" for name in aims[1:]]
+    if not wanted:
+        aims, ci = ["youden"], "dkw"
+        names = [*COLUMNS, "youden"]
     level = errors.check_share("level", level)
     return tabulate(
         data,
         roles,
-        partial(_rows_of_choices, wanted=wanted, level=level, aim=aim),
+        partial(_rows_of_choices, wanted=wanted or {"youden": 0.0}, level=level),
         names,
         can(choose_threshold),
         attrs={
-            "aim": aim,
-            "ci": _INTERVAL_OF[aim],
-            "precision": precision,
-            "recall": recall,
+            "aim": aims[0],
+            "also": "".join(aims[1:]) or None,
+            "ci": ci,
+            "precision": None,
+            "recall": None,
+            **wanted,
             "level": level,
         },
     )
 
 
+def _required(
+    shares: Mapping[str, float | None], of: Mapping[str, float] | None
+) -> dict[str, float]:
+    """Check and return the required shares, in the order of ``_AIMS``."""
+    if not isinstance(of, Mapping | None):
+        raise TypeError(f"of={errors.shown(of)}: pass a mapping, such as {{'specificity': 0.9}}.")
+    pairs = [(name, x) for name, x in shares.items() if x is not None]
+    pairs += (of or {}).items()
+    for name, _ in pairs:
+        errors.check_choice("of", name, _AIMS)
+    wanted = {name: errors.check_share(str(name), x) for name, x in pairs}
+    if len(pairs) > 2 or len(wanted) < len(pairs) or {*wanted} == {"precision", "npv"}:
+        raise ValueError(
+            f"{errors.listed([name for name, _ in pairs])} are required: pass one or two different"
+            " requirements, and not precision with npv."
+        )
+    return {name: wanted[name] for name in _AIMS if name in wanted}
+
+
 def _rows_of_choices(
-    candidates: Candidates, n: IntArray | None, *, wanted: float, level: float, aim: str
+    candidates: Candidates, n: IntArray | None, *, wanted: Mapping[str, float], level: float
 ) -> Answer:
     """Return one row per measure, and the fact how many thresholds are guaranteed together."""
     count = len(candidates.measures)
-    each = stats.level_of_each(level, count)
-    how = {"wanted": wanted, "level": each, "aim": aim}
+    how = {"wanted": wanted, "level": stats.level_of_each(level, count * len(wanted))}
     family = f"{count} measure{'s' * (count > 1)}"
     return doors.measure_rows(candidates, n, _chosen_thresholds, {}, **how), {"family": family}
 
@@ -631,42 +718,47 @@ def _chosen_thresholds(
     candidates: Candidates,
     *,
     n: IntArray | None,
-    wanted: float,
+    wanted: Mapping[str, float],
     level: float,
-    aim: str,
 ) -> Columns:
     """Return the chosen threshold and its set: (group, measure)."""
     shape, clusters = ranking.score.shape[:-1], candidates.clusters
     signs = np.broadcast_to(candidates.sign, shape)
-    columns: Columns = {name: np.full(shape, np.nan) for name in COLUMNS[1:]}
-    columns |= {name: np.zeros(shape, dtype=np.int64) for name in ("n_accepted", "tp")}
-    columns["youden"] = np.full(shape, np.nan)
+    counts = {name: np.zeros(shape, dtype=np.int64) for name in ("n_accepted", "tp")}
+    rates = (*COLUMNS[1:], "youden", *_OF_REJECTED, "recall_low", "specificity_low")
+    columns: Columns = {name: np.full(shape, np.nan) for name in rates} | counts
     reasons = []
     for row in np.ndindex(shape):
-        sets = ranks.sets_of(ranking.row(row))
-        if clusters is not None and sets.n.size:
+        members = None
+        if clusters is not None:
             members = ListMembers.of(ranking, row, clusters)
-            sets = set_weights(members, sets, of_recall=aim == "recall")
-        promise = _PROMISES[aim](sets, wanted, level)
-        if promise.chosen is None:
-            reasons.append(promise.why)
+        sets = ranks.sets_of(ranking.row(row))
+        found = [_promise(sets, members, aim, x, level) for aim, x in wanted.items()]
+        chosen, why = _place_of_all(found, wanted)
+        if chosen is None:
+            reasons.append(why)
             continue
-        tp, accepted = int(sets.tp[promise.chosen]), int(sets.n[promise.chosen])
-        recall = tp / max(sets.positive, 1)
+        tp, accepted = int(sets.tp[chosen]), int(sets.n[chosen])
+        rejected = sets.positive + sets.others - accepted
+        right = sets.others - accepted + tp
+        recall, specificity = tp / max(sets.positive, 1), right / max(sets.others, 1)
         values = {
-            "threshold": float(sets.threshold[promise.chosen] * signs[row]) + 0.0,
+            "threshold": float(sets.threshold[chosen] * signs[row]) + 0.0,
             "n_accepted": accepted,
             "tp": tp,
             "precision": tp / accepted,
             "recall": recall,
-            "ci_low": promise.low,
-            "youden": recall - (accepted - tp) / max(sets.others, 1),
+            "specificity": specificity,
+            "npv": right / max(rejected, 1),
+            "ci_low": found[0].low,
+            "youden": recall + specificity - 1.0,
         }
+        values |= {f"{aim}_low": x.low for aim, x in zip([*wanted][1:], found[1:], strict=True)}
         for name, value in values.items():
             columns[name][row] = value
     if reasons:
-        aimed, more = f"a {aim} of {wanted:g}", ""
-        if aim == "youden":
+        aimed, more = " and ".join(f"a {aim} of {x:g}" for aim, x in wanted.items()), ""
+        if "youden" in wanted:
             aimed = "a J above 0"
         if len(reasons) > 1:
             more = f" for {len(reasons)} rankings (with the reason for the first ranking)"
@@ -674,9 +766,43 @@ def _chosen_thresholds(
     return columns
 
 
-_INTERVAL_OF = {"precision": "clopper-pearson", "recall": "clopper-pearson", "youden": "dkw"}
+def _promise(
+    sets: stats.Sets, members: ListMembers | None, aim: str, wanted: float, level: float
+) -> ranks.Promise:
+    """Return the set that an aim chooses, as its place among the accepted sets."""
+    turned = aim in _OF_REJECTED
+    if turned:  # the rejected candidates are a list, whose negatives are right
+        sets = sets.rejected()
+        members = members and members.turned()
+    if members is not None and sets.n.size:
+        sets = set_weights(members, sets, of_recall=aim in ("recall", "specificity"))
+    promise = _PROMISES[aim](sets, wanted, level)
+    if not turned:
+        return promise
+    if promise.chosen is None:
+        why = promise.why.replace("true positive", "negative").replace("a lower recall", "less")
+        return promise._replace(why=why.replace("a lower precision", "less"))
+    return promise._replace(chosen=sets.n.size - 1 - promise.chosen)
+
+
+def _place_of_all(
+    found: Sequence[ranks.Promise], aims: Mapping[str, float]
+) -> tuple[int | None, str]:
+    """Return the set that the first aim chooses if it satisfies all aims, and else the reason."""
+    chosen = found[0].chosen
+    for aim, promise in zip(aims, found, strict=True):
+        if promise.chosen is None or chosen is None:
+            return None, promise.why
+        apart = chosen - promise.chosen
+        if (aim == "recall" and apart < 0) or (aim == "specificity" and apart > 0):
+            return None, "each has thresholds of its own. Request less, or judge more candidates"
+    return chosen, ""
+
+
 _PROMISES = {
     "precision": ranks.guaranteed_precision,
+    "npv": ranks.guaranteed_precision,
     "recall": ranks.guaranteed_recall,
+    "specificity": ranks.guaranteed_recall,
     "youden": ranks.guaranteed_youden,
 }

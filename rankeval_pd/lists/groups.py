@@ -92,6 +92,10 @@ class ListMembers(NamedTuple):
         rank, gold = ranking.ranks[row][here], ranking.gold[row][here]
         return cls(gold, rank, cluster_numbers(of_row[here]), ranking.whole)
 
+    def turned(self) -> ListMembers:
+        """Return the reversed ranking, in which negatives are right."""
+        return self._replace(gold=~self.gold, rank=self.rank.size + 1 - self.rank)
+
     def warn_of_few(self) -> None:
         """Warn if there are few clusters, or few levels of a factor."""
         found = factors_of(self.cluster)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from operator import attrgetter
 from typing import Any, NamedTuple, Unpack
@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd import decisions, doors, errors, stats
-from rankeval_pd.decisions import Interval, Rows
+from rankeval_pd.decisions import GROUP, Interval, Rows
 from rankeval_pd.doors import Candidates, Data, Pair, PairRanks, Shares
 from rankeval_pd.lists.groups import in_rows
 from rankeval_pd.options import NO_CONCLUSION, Capabilities, can, with_roles, with_roles_but
@@ -21,6 +21,7 @@ from rankeval_pd.roles import (
     Names,
     RankingRoles,
     Roles,
+    find_gold,
     native,
     refuse_taken,
     with_columns,
@@ -34,31 +35,41 @@ from rankeval_pd.stats import (
     ranking,
     ties,
 )
-from rankeval_pd.tables import Columns, Options
+from rankeval_pd.tables import Columns, Options, labels
 
 # ---- Find and test difference regions (Evert 2004, section 3.3)
 
 
 @Capabilities(rankings="Is A better than B?", own_rows=True, clusters=True, layout="data")
-@with_roles_but("gold", "positive", "min_grade", groups=NO_CONCLUSION)
+@with_roles_but("positive", "min_grade", groups=NO_CONCLUSION)
 def difference_region(
-    data: Data, a: Hashable, b: Hashable, n: int, **roles: Unpack[RankingRoles]
+    data: Data,
+    a: Hashable = None,
+    b: Hashable = None,
+    n: float | None = None,
+    **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return the candidates found in only one of two n-best lists.
+    """Return the candidates found in only one of two n-best lists, or whole lists.
 
     Parameters
     ----------
-    data, a, b, **roles
-        As in :func:`compare`.
-    n : int
-        Size of each list.
+    data : DataFrame or Dataset
+        Candidates with a score for each measure. No gold label is needed.
+    a, b : names, optional
+        The two measures. Pass only ``a`` for its whole list, or neither for the whole list of each
+        measure.
+    n : int or float
+        Size of each list, or its size as a fraction of the candidates.
+    **roles
+        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------
     DataFrame or Dataset
         The rows found in only one list, with their original order and index (Dataset: dimension
         row). The column ``list`` contains "a" or "b", and ``rank_a`` and ``rank_b`` contain the
-        1-based ranks in the two rankings.
+        1-based ranks in the two rankings. For whole lists, the rows of each list, best first, with
+        the columns ``measure`` and ``rank``.
 
     References
     ----------
@@ -75,44 +86,87 @@ def difference_region(
                   G2    t   gold list  rank_a  rank_b
     kick bucket  3.0  1.0   True    a       1       3
     be there     1.0  3.0  False    b       3       1
+    >>> df.rankeval.difference_region(n=1)
+                  G2    t   gold measure  rank
+    kick bucket  3.0  1.0   True      G2     1
+    be there     1.0  3.0  False       t     1
     """
     head = doors.head_of(data)
-    if head is not None and head.whole.reach < head.whole.total:
+    if b is not None and head is not None and head.whole.reach < head.whole.total:
         raise ValueError(
             "a head does not contain the ranks of some candidates that are in only one list."
             f" {errors.COMPUTE}."
         )
-    return doors.above_door(_region_of(doors.below_door(data), a, b, n, roles), data)
+    return doors.above_door(_rows_of_lists(doors.below_door(data), a, b, n, roles), data)
 
 
-def _region_of(
-    data: pd.DataFrame, a: Hashable, b: Hashable, n: int, roles: RankingRoles
+def _rows_of_lists(
+    data: pd.DataFrame, a: Hashable, b: Hashable, n: float | None, roles: RankingRoles
 ) -> pd.DataFrame:
-    """Return the difference region, with ranks among the candidates in the data."""
+    """Return the rows found in only one of two lists, or the rows of each list, with ranks."""
     doors.check_data(data)
     sizes = doors.check_n(n)
     if sizes is None or np.size(sizes) != 1:
         raise ValueError(
             f"n={errors.shown(n)}: pass the size of the lists as one whole number or fraction."
         )
-    chosen = Roles.of(doors.only_pair(data, a, b, roles, one=True))
+    chosen = Roles.of(doors.only_pair(data, a, b, roles, one=b is not None))
+    added: tuple[str, ...] = _OF_REGION
+    rows_of, order = _only_one_list, ["row"]
+    if b is None:
+        rows_of, added, order = _whole_lists, _OF_LISTS, ["rank", "number", GROUP]
+        if a is not None:
+            chosen = replace(chosen, measures=[a])
     chosen.check_ties()
-    refuse_taken(_ADDED, data.columns)
-    groups = doors.read_frame(data, chosen)
+    refuse_taken(added, data.columns)
+    groups = _read_unlabeled(data, chosen)
     doors.check_not_above(sizes, groups.largest, groups.whole)
-    parts = [_only_one_list(part, sizes, chosen.ties) for part in doors.stacks(groups)]
-    if not parts:
-        return with_columns(native(data).iloc[:0], {name: [] for name in _ADDED})
+    candidates = doors.stacks(groups)
+    if not candidates:
+        return with_columns(native(data).iloc[:0], {name: [] for name in added})
+    if isinstance(sizes, np.ndarray):
+        totals = [part.total + 0 * part.group for part in candidates]
+        doors.warn_of_short_groups(np.concatenate(totals), sizes)
+    parts = [rows_of(part, sizes, chosen.ties) for part in candidates]
     table = doors.concatenated(parts)
-    table = doors.rows_at(table, np.argsort(table["row"]))
-    return with_columns(native(data).iloc[table["row"]], {name: table[name] for name in _ADDED})
+    table = doors.rows_at(table, np.lexsort([table[name] for name in order]))
+    return with_columns(native(data).iloc[table["row"]], {name: table[name] for name in added})
 
 
-_ADDED = ("list", "rank_a", "rank_b")
+_OF_REGION, _OF_LISTS = ("list", "rank_a", "rank_b"), ("measure", "rank")
+
+
+def _read_unlabeled(data: pd.DataFrame, roles: Roles) -> doors.Groups:
+    """Read candidates whose gold label, if there is one, may have missing values."""
+    roles = replace(roles, unjudged=roles.unjudged or "negative")
+    if roles.gold is None:
+        try:
+            find_gold(data, roles)
+        except ValueError:  # no label, so every candidate gets the same; grades are no measure
+            data = with_columns(data.drop(columns="grade", errors="ignore"), {"gold": False})
+            roles = replace(roles, gold=data.columns[-1], positive=None, min_grade=None)
+    with errors.hushed("gold="):  # labels that are all equal
+        return doors.read_frame(data, roles)
+
+
+def _whole_lists(candidates: Candidates, n: Shares | IntArray, ties: str) -> Rows:
+    """Return the candidates of each list, as columns ``row`` and ``_OF_LISTS``."""
+    size = n.of(candidates.total) if isinstance(n, Shares) else n
+    ranking = candidates.rankings()
+    exists = ranking.nbest(size, ties).exists  # (group, list, 1)
+    listed = (ranking.ranks <= size) & ranking.eligible & exists
+    group, number, candidate = np.nonzero(listed)
+    return {
+        GROUP: candidates.group[group],
+        "number": number,
+        "row": candidates.row[group, candidate],
+        "measure": labels(candidates.measures)[number],
+        "rank": ranking.ranks[listed],
+    }
 
 
 def _only_one_list(candidates: Candidates, n: Shares | IntArray, ties: str) -> Rows:
-    """Return the candidates found in only one of two lists, as columns ``row`` and ``_ADDED``."""
+    """Return the candidates found in only one of two lists, as ``row`` and ``_OF_REGION``."""
     size = n.of(candidates.total) if isinstance(n, Shares) else n
     score = candidates.score  # (group, list, candidate)
     both = candidates.present.all(axis=1, keepdims=True)

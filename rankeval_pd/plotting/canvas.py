@@ -28,7 +28,7 @@ from rankeval_pd.plotting.look import (
 )
 from rankeval_pd.tables import Attrs, Options
 from rankeval_pd.words.numbers import percent_of
-from rankeval_pd.words.vocabulary import TARGETS, adjustment, laws_of
+from rankeval_pd.words.vocabulary import TARGETS, adjustment, laws_of, over_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -211,6 +211,9 @@ class Canvas:
             sizes = np.union1d(sizes, tables[name]["n"])
         if not len(sizes):
             return
+        lacking = [self.text(x) for x in names if tables[x][low].isna().any()]
+        if lacking:
+            self.tell(f"No interval is known for some lists of {', '.join(lacking)}.")
         if len(names) == 1 and len(sizes) > SPARSE:
             rows = thin_table(tables[names[0]])
             self.band(self.color(names[0]), rows["x"], rows[low], rows[high])
@@ -231,8 +234,6 @@ class Canvas:
                 inner = inner[1:-1]
             if len(names) <= 3:
                 inner = np.append(rows["x"].iloc[len(rows) // 20], inner)
-            elif len(inner) > 3:
-                inner = inner[[0, (len(inner) - 1) // 2, -1]]
             places = np.searchsorted(rows["x"], inner).clip(0, len(rows) - 1)
             at = np.unique(rows["n"].iloc[places])
         for place, name in enumerate(names):
@@ -415,8 +416,8 @@ def interval_header(level: float | None) -> str:
 def interval_kind(attrs: Attrs, scope: str) -> str:
     """Return a description, such as "95% Wilson confidence intervals, at each n"."""
     words = [level_before(attrs).rstrip(), laws_of(attrs), "confidence intervals"]
-    if attrs.get("average"):
-        words.append("over queries")
+    if attrs.get("average") and "strata" not in attrs:
+        words.append(f"for the {over_of(attrs)}")
     elif "target" in attrs:
         words.append(TARGETS[attrs["target"]])
     return f"{' '.join(filter(None, words))}, {scope}"

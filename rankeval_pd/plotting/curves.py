@@ -59,6 +59,7 @@ _SCOPES = {"pointwise": "each point separately", "simultaneous": "all points tog
 _LINEAR_LIFT = 1000  # lift is drawn on linear axes up to this number of candidates
 #: tick labels in percent, the most important first
 _RATES = (50, 1, 99, 10, 90, 0.1, 99.9, 0.01, 5, 20, 80, 95, 0.001, 99.99, 2, 98)
+_ENDS = 0.9  # curves that end before this share of the x axis are drawn to their end
 _SQUARE = 160.0  # size in points of a panel that can contain a square
 
 
@@ -195,8 +196,9 @@ def _set_limits(canvas: Canvas, curves: pd.DataFrame, spec: Curve, *, deviates: 
             set_chosen_ticks(ticks, places, texts, characters=4.5)
         return
     if ax.get_xscale() == "linear":
-        ax.set_xlim(-0.005, 1.005)
-    if spec.y == "lift":
+        last = float(curves[spec.x].max())  # averages of groups may end before 1
+        ax.set_xlim(-0.005, 1.005 * (last if 0.0 < last < _ENDS else 1.0))
+    if spec.y in ("lift", "precision"):
         canvas.start_at(0.0)
     elif ax.get_yscale() == "linear":
         ax.set_ylim(-0.005, 1.01)

@@ -30,6 +30,7 @@ from rankeval_pd.plotting.look import (
     Look,
     compact,
     cut_text,
+    cut_texts,
     digits_for,
     font,
     in_percent,
@@ -79,13 +80,13 @@ def draw_forest(
     *,
     references: Mapping[float, str] = {},
     percent: bool = False,
-) -> None:
+) -> list[str]:
     """Draw a dot and an interval for each name, with numbers and tie bars on the right.
 
     The rows are sorted from best to worst. They have the columns name, value, low, high, accent
     (whether the row is highlighted), rank if there are ranks, and letters if there are ties. If
     there is not enough room, only the first and the highlighted rows are drawn, and the remaining
-    values are ticks in a single row.
+    values are ticks in a single row. The titles of the columns that fit are returned.
     """
     ax = canvas.ax
     look = canvas.look
@@ -111,7 +112,8 @@ def draw_forest(
     ax.set_yscale("linear")  # a row is not a number
     for at, name in references.items():
         ax.axvline(at, label="_rule", **canvas.gray)
-        write(ax, name, (at, 1.0), (0, 2), xycoords=ABOVE, ha="center", color=out.note)
+        if ax is ax.figure.axes[0]:  # the same in each panel
+            write(ax, name, (at, 1.0), (0, 2), xycoords=ABOVE, ha="center", color=out.note)
     value, low, high = rows[_ESTIMATES].to_numpy(dtype=float).T
     known = np.isfinite(high - low)
     if known.any():
@@ -135,7 +137,7 @@ def draw_forest(
     room = 0.28 * width
     if ax.figure.get_layout_engine() is None:  # the layout reserves no space on the left
         room = min(room, ax.bbox.x0 * 72.0 / ax.figure.dpi - 8.0)
-    texts = [cut_text(canvas.text(name), letters, room) for name in names]
+    texts = cut_texts(map(canvas.text, names), letters, room)
     shades = np.where(accent, out.text(out.accent), out.fg).tolist()
     if rest.size:
         texts = [*texts, f"{rest.size:,} more"]
@@ -158,7 +160,7 @@ def draw_forest(
     if "rank" in rows:
         columns["rank"] = rows["rank"].tolist()
     columns[interval_header(level)] = limits  # the first to be omitted
-    _write_columns(canvas, columns, list(rows.get("letters", ())), letters, room)
+    return _write_columns(canvas, columns, list(rows.get("letters", ())), letters, room)
 
 
 def _write_columns(
@@ -167,8 +169,8 @@ def _write_columns(
     letters: list[str],
     size: float,
     room: float,
-) -> None:
-    """Write the columns that fit beside the rows, and bars for the letters of ties."""
+) -> list[str]:
+    """Write the columns that fit beside the rows, and bars for ties; return the titles."""
     from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 
     ax = canvas.ax
@@ -221,6 +223,7 @@ def _write_columns(
                 ax.plot([1] * len(group), group, "o", markersize=2.6, **bar)
         dots = "; a bar with dots connects only the rows with a dot" * gaps
         canvas.tell(f"Bars on the right connect rows that do not differ significantly{dots}.")
+    return [title for title, *_ in kept]
 
 
 def _values_and_limits(rows: pd.DataFrame, *, percent: bool) -> tuple[list[str], list[str]]:
@@ -387,7 +390,7 @@ def _draw_ranks(
         rows["rank"] = [_rank_text(*x) for x in limits]
     if "letters" in table:
         rows["letters"] = table["letters"]
-    draw_forest(canvas, rows, label, header, attrs.get("level"), percent=shares)
+    written = draw_forest(canvas, rows, label, header, attrs.get("level"), percent=shares)
     noun = noun_of(attrs)
     scope = f"separately for each {noun}"
     if attrs.get("intervals") == "simultaneous":
@@ -397,7 +400,8 @@ def _draw_ranks(
         return
     how = pairs_kind(attrs, len(table) * (len(table) - 1) // 2)
     level = 1.0 - alpha_of(attrs)
-    canvas.tell(f"Rank: {joined(f'{percent_of(level)} interval for the rank', how)}.")
+    if "rank" in written:
+        canvas.tell(f"Rank: {joined(f'{percent_of(level)} interval for the rank', how)}.")
     canvas.tell(f"Colored {noun}s: no other {noun} is significantly better.")
 
 
@@ -431,6 +435,7 @@ def gain_of(attrs: Attrs) -> str:
 
 
 # ---- Precision over repeated samples and the binomial model (Evert 2004, figure 4)
+_FEW = 12  # fewer samples are drawn as dots
 
 
 def _with_samples(data: Data, *args: Any, **asked: Any) -> tuple[Any, Any]:
@@ -461,7 +466,8 @@ def repetition(place: tuple[Any, Look], table: Any, samples: Any = None, /) -> A
 
     Notes
     -----
-    Each panel is a histogram of the precision over samples. The colored curve is a normal
+    Each panel is a histogram of the precision over samples, or dots for fewer than twelve. The
+    colored curve is a normal
     distribution with the observed standard deviation. The gray curve is a normal distribution with
     the standard deviation of the binomial model (Evert 2004, Eq. 4). All panels have the same
     scales, and each panel shows the ratio of observed to expected variation.
@@ -506,7 +512,8 @@ def repetition(place: tuple[Any, Look], table: Any, samples: Any = None, /) -> A
     if len(found):  # the same bins in all panels
         bins = max(8, min(40, round(2.5 * len(found) ** (1.0 / 3.0))))
         step = max(np.ptp(found), 0.01) / bins
-        edges = found.min() + step * (np.arange(bins + 6) - 2.5)
+        first = max(found.min() - 2.5 * step, 0.0)
+        edges = np.arange(first, min(found.max() + 2.5 * step, 1.0) + step, step)
     for panel, (_, row) in zip(panels, table.iterrows(), strict=True):
         mine = samples.loc[samples["measure"] == row["measure"], "precision"].dropna()
         canvas = Canvas(panel, look, "repetition", alone=False)
@@ -515,7 +522,7 @@ def repetition(place: tuple[Any, Look], table: Any, samples: Any = None, /) -> A
         share = min(0.5, 4.2 * font(panel, "note") / (0.62 * panel_size(panel)[1]))
         top = high / (1.0 - share * _tall(panel))  # the lines of text are above the histogram
         panel.set_ylim(0.0, 1.05 * top or 1.0)
-        panel.set_xlim(edges[0], edges[-1])
+        panel.set_xlim(edges[0], min(edges[-1], 1.0))
         set_ticks(panel.xaxis, in_percent, 5.0)
         set_ticks(panel.yaxis, compact, 3.0)
         last = ax is not None or panel.get_subplotspec().is_last_row()
@@ -535,8 +542,14 @@ def _draw_samples(canvas: Canvas, found: AnyArray, row: pd.Series[Any], edges: A
     """Draw one measure's samples with two normal curves; return the largest height."""
     panel, measure, ink = canvas.ax, row["measure"], canvas.ink
     color = canvas.color(measure)
-    bars = {"color": mixed_color(color, ink.bg, 0.38), "edgecolor": ink.bg, "linewidth": 0.8}
-    counts, _, _ = panel.hist(found, bins=edges, **bars, label="samples")
+    marks = "Columns"
+    if found.size < _FEW:
+        marks = "Dots"
+        counts = np.ones(1)
+        canvas.dots(found, np.full(found.size, 0.5), color, markersize=5, label="samples", zorder=4)
+    else:
+        bars = {"color": mixed_color(color, ink.bg, 0.38), "edgecolor": ink.bg, "linewidth": 0.8}
+        counts, _, _ = panel.hist(found, bins=edges, **bars, label="samples")
     across = np.linspace(edges[0], edges[-1], 400)
     wide = edges[1] - edges[0]
     high = float(np.max(counts, initial=0.0))
@@ -551,7 +564,7 @@ def _draw_samples(canvas: Canvas, found: AnyArray, row: pd.Series[Any], edges: A
         high = max(high, float(np.nanmax(height, initial=0.0)))
     canvas.frame(ylabel="samples")
     canvas.tell(
-        "Columns: samples. Colored curve: normal distribution with the standard deviation of the"
+        f"{marks}: samples. Colored curve: normal distribution with the standard deviation of the"
         " samples. Gray curve: normal distribution with the standard deviation of the binomial"
         " model."
     )
@@ -575,5 +588,6 @@ def _draw_samples(canvas: Canvas, found: AnyArray, row: pd.Series[Any], edges: A
         va = "bottom"
     place = {"xycoords": "axes fraction", "ha": "right", "va": va}
     for k, (text, shade) in enumerate(lines):
+        place["weight"] = "bold" if text is variance else "normal"
         write(panel, text, (1, 1), (0, start - 1.35 * size * k), color=shade, **place)
     return high

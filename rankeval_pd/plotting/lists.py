@@ -36,7 +36,6 @@ from rankeval_pd.plotting.look import (
     compact,
     cut_text,
     font,
-    in_percent,
     in_points,
     mixed_color,
     most_text,
@@ -173,7 +172,7 @@ def precision(
         if (table["precision"] > 0.9).any():
             kind += " (too narrow where precision is above 90%)"
         canvas.uncertainty(wide, "band_low", "band_high", kind)
-    shade_blocks(canvas, table[table["measure"].isin([*rows])], "tied")
+    mark_blocks(canvas, rows)
     priors = priors_of(table)
     if priors:
         lowest = min(priors)
@@ -214,17 +213,16 @@ def draw_lists(
     return rows
 
 
-def shade_blocks(canvas: Canvas, table: pd.DataFrame, column: str) -> None:
-    """Shade list sizes inside ties, where lists depend on the tie-breaking order."""
-    if column not in table or table.attrs.get("ties") == "expected":
-        return
-    inside = (table[column] > 0).groupby(table["n"]).any()
-    if not inside.any():
-        return
-    look = {"color": canvas.ink.gray(0.5), "alpha": 0.12, "linewidth": 0, "zorder": 0.5}
-    place = {"step": "mid", "transform": canvas.ax.get_xaxis_transform()}
-    canvas.ax.fill_between(inside.index, 0.0, 1.0, where=inside, **place, **look)
-    canvas.tell("Shaded: lists that end inside a block of equal scores.")
+def mark_blocks(canvas: Canvas, rows: Mapping[Hashable, pd.DataFrame]) -> None:
+    """Mark the lists that end inside a tie, which depend on the tie-breaking order."""
+    for measure in filter(canvas.stands_out, rows):
+        mine = rows[measure]
+        if "tied" in mine and mine.attrs.get("ties") != "expected" and mine["tied"].any():
+            cut = mine[mine["tied"] > 0]
+            pale = mixed_color(canvas.color(measure), canvas.ink.bg, 0.25)
+            look = {"markersize": 7, "markeredgewidth": 0, "zorder": 1.6, "label": "_tied"}
+            canvas.dots(cut["n"], cut["precision"], pale, **look)
+            canvas.tell("Pale edges of a line: lists that end inside a block of equal scores.")
 
 
 # -------------------------------------------------------------------------------------------------
@@ -311,12 +309,13 @@ def random_bound(
     for place, (level, rows) in enumerate(bound.groupby("p", sort=False)):
         p = float(level)  # type: ignore[arg-type]
         single = share = _possible_share(rows, positive, short)
-        scope, held = "at any single n", False
+        scope = "at any single n"
+        name = alone = f"chance {rate_text(p)}"
         if envelope is not None and (envelope["p"] == p).any():
             outer = envelope[envelope["p"] == p]
             share = _possible_share(outer, positive, short)
-            scope, held = "at every n", True
-        name = f"chance {rate_text(p)}"
+            scope = "at every n"
+            name, alone = f"{alone}, all n", f"{alone}, each n"
         below = f"{most_text(p)} of random orders stay below the"
         if place == 0:
             canvas.field(share.index, prior, share, name)
@@ -324,12 +323,15 @@ def random_bound(
         else:
             canvas.guide(share.index, share, name, zorder=1.04)
             said = f"Line “{name}”: {below} line {scope}"
-        known = share.dropna()
-        if len(known):
-            canvas.refer(name, float(known.iloc[-1]))
-        if place == 0 and held:
-            canvas.guide(single.index, single, "_each n separately", HAIR, zorder=1.04)
+        lines = {name: share}
+        if place == 0 and alone != name:
+            lines[alone] = single
+            canvas.guide(single.index, single, alone, HAIR, zorder=1.04)
             said += "; the hairline is the bound for a single n"
+        for label, line in lines.items():
+            known = line.dropna()
+            if len(known):
+                canvas.refer(label, float(known.iloc[-1]))
         canvas.tell(f"{said}.")
     if np.isfinite(prior):
         canvas.start_at(prior - _BELOW * (ax.dataLim.y1 - prior))
@@ -439,7 +441,7 @@ _BUDGET = 1e8  # this product of candidates and resamples takes a few seconds
 
 
 class _Finding(NamedTuple):
-    """The significant rows, and a description of the test."""
+    """The tested rows, whether they are significant, and a description of the test."""
 
     hits: pd.Series[bool]
     words: str
@@ -499,7 +501,6 @@ def comparison(
     together: pd.DataFrame | None = None,
     /,
     *,
-    overlap: bool = False,
     log: bool | None = None,
 ) -> None:
     """Draw the precision of measures, and mark significant differences.
@@ -515,8 +516,6 @@ def comparison(
     n_resamples : int, optional
         Option for data: the number of resamples, by default 999. For many candidates, the default
         is smaller so that plotting is fast, and the caption shows the number used.
-    overlap : bool
-        Whether to draw the percentage of shared candidates, with a scale on the right.
     log : bool, optional
         As in :func:`precision`.
 
@@ -537,7 +536,7 @@ def comparison(
     >>> df.rankeval.plot.comparison("G2", "t").get_ylabel()
     'precision'
     """
-    table = table.sort_values("n", kind="stable")
+    table = table.sort_values("n", kind="stable", ignore_index=True)
     pairs = [rows for _, rows in table.groupby(["measure_a", "measure_b"], sort=False)]
     findings = _findings(table, together)
     panels = _panels_below(canvas, len(pairs))
@@ -549,24 +548,10 @@ def comparison(
     place = pd.factorize(lists["measure"], use_na_sentinel=False)[0]
     lists = lists.iloc[np.lexsort((lists["n"], place))]
     rows = draw_lists(canvas, lists, log)
-    if "tie_decides" in table:  # not available for means over all orders
-        shade_blocks(canvas, table, "cuts_tie")
     if panels:
         _draw_strips(canvas, panels[0], pairs, findings)
     if len(panels) > 1:
         _draw_difference(canvas, panels[1], pairs[0], together, rows)
-    if overlap:
-        # the percentage of shared candidates, on a separate scale
-        right = canvas.ax.twinx()
-        look = {"color": canvas.ink.plain, "linewidth": 1.0, "label": "_overlap"}
-        for pair in pairs:
-            right.plot(pair["n"], pair["overlap"] / pair["n"], **look)
-        right.set_ylim(0.0, 1.0)
-        right.set_ylabel("overlap", fontsize=font(canvas.ax, "label"))
-        right.tick_params(labelsize=font(canvas.ax, "tick"))
-        set_ticks(right.yaxis, in_percent, 4.0)
-        right.spines[["top", "left"]].set_visible(False)
-        canvas.tell("Thin gray line (scale on the right): share of candidates in both lists.")
     canvas.upwards()
     canvas.across("n")
     canvas.finish(ylabel="precision", xlabel=LENGTH)
@@ -623,10 +608,9 @@ def _findings(table: pd.DataFrame, together: Any) -> list[_Finding]:
     draws = other.attrs.get("n_resamples")
     if adjust == "max-t" and draws is not None and draws < 999:
         words += f" ({draws} resamples)"
-    other = other.loc[other["significant"].astype(bool), keys]
-    hits = pd.MultiIndex.from_frame(table[keys]).isin(pd.MultiIndex.from_frame(other))
+    tested = table[keys].reset_index().merge(other[[*keys, "significant"]]).set_index("index")
     words += ", simultaneously for all n"
-    return [*listed, _Finding(pd.Series(hits, table.index), words, together=True)]
+    return [*listed, _Finding(tested["significant"].astype(bool), words, together=True)]
 
 
 def _favored(rows: pd.DataFrame) -> np.ndarray[Any, Any]:
@@ -644,6 +628,11 @@ def _draw_strips(
     single = len(pairs) == 1
     heights = len(findings) if single else len(pairs)
     for k, pair in enumerate(pairs):
+        if "tie_decides" in pair and pair["cuts_tie"].any():  # unknown for means over all orders
+            cut = _stretches(pair["n"].to_numpy(dtype=float), pair["cuts_tie"].to_numpy() > 0)
+            rows = (0, heights) if single else (heights - 1 - k, 1)
+            strip.broken_barh(cut, rows, color=ink.gray(0.14), linewidth=0, zorder=0.5)
+            canvas.tell("Gray behind the bars: lists that end inside a block of equal scores.")
         if (pair["overlap"] == pair["n"]).all():  # one curve hides the other
             a, b = (canvas.text(pair[f"measure_{s}"].iloc[0]) for s in "ab")
             canvas.tell(f"{a} and {b} have identical lists at each n shown.")
@@ -651,15 +640,15 @@ def _draw_strips(
             row = heights - 1 - (number if single else k)
             high = 0.6 if single or not finding.together else 0.36
             where = row + 0.5 * (1.0 - high), high
-            mine = finding.hits.loc[pair.index].to_numpy(dtype=bool)
+            tested = pair[pair.index.isin(finding.hits.index)]
+            across = tested["n"].to_numpy(dtype=float)
             for side in "ab":
                 measure = pair[f"measure_{side}"].iloc[0]
-                better = mine & (_favored(pair) == measure)
+                better = finding.hits[tested.index].to_numpy() & (_favored(tested) == measure)
                 if not better.any():
                     continue
                 color = canvas.look.color(canvas.ax, measure)
                 shade = color if finding.together else mixed_color(color, ink.bg, 0.45)
-                across = pair["n"].to_numpy(dtype=float)
                 if len(across) > FEW:  # the outline keeps narrow bars visible
                     bars = {"color": shade, "linewidth": 0.5}
                     strip.broken_barh(_stretches(across, better), where, **bars)
@@ -685,6 +674,8 @@ def _draw_strips(
 
 def _stretches(across: Any, hits: Any) -> list[tuple[float, float]]:
     """Return the start and width of each run of hits, extended halfway to both neighbors."""
+    if len(across) == 1:
+        return [(across[0] - 0.5, 1.0)] * int(hits[0])
     between = 0.5 * (across[1:] + across[:-1])
     ends = 2.0 * across[0] - between[0], 2.0 * across[-1] - between[-1]
     edge = np.concatenate([ends[:1], between, ends[1:]])
@@ -708,7 +699,8 @@ def _name_strip_rows(
         texts.append(cut_text(f"{a} : {b}", size, room))
     if len(pairs) == 1:
         texts = [("each n separately", "all n jointly")[x.together] for x in findings]
-        texts = [text * (wide(text, size) < room) for text in texts]
+        for k, text in enumerate(texts):
+            texts[k] = text * (wide(text, size) < room and bool(findings[k].hits.any()))
     elif min(_SHARE, len(pairs) * _ROW / height) * height < 1.1 * LEAST * len(pairs):
         canvas.tell(f"Each of the {len(pairs)} rows of bars represents a pair, in table order.")
         return
@@ -717,8 +709,10 @@ def _name_strip_rows(
             write(strip, text, (1.0, len(texts) - 0.5 - k), (4, 0), color=ink.note, **beside)
     if len(pairs) != 1:
         return
-    favored = _favored(pairs[0])
-    better = {name for finding in findings for name in favored[finding.hits]}
+    better: set[Hashable] = set()
+    for finding in findings:
+        hits = finding.hits[finding.hits].index
+        better |= {*_favored(pairs[0].loc[hits])}
     if len(better) == 1:
         name = next(iter(better))
         text = f"{cut_text(canvas.text(name), size, 0.16 * width)}\nbetter"
@@ -772,6 +766,7 @@ def _draw_difference(
 
 # ---- Pairs of measures over n: odds ratios, and p-values for several tie-breaking orders
 _MANY = 100  # with more values of n per pair, p-values are drawn as a band
+_LEAST_P = 1e-5  # smaller p-values are drawn at the bottom edge
 
 
 def _by_pair(canvas: Canvas, table: pd.DataFrame) -> dict[Hashable, pd.DataFrame]:
@@ -811,7 +806,7 @@ def tie_sensitivity(
     ax = canvas.ax
     logarithmic = is_log(log, table["n"])
     p = table[["p_min", "p_max"]].to_numpy(dtype=float)
-    least = max(float(np.min(p[p > 0.0], initial=1.0)), 1e-300)
+    least = max(float(np.min(p[p > 0.0], initial=1.0)), _LEAST_P)
     ax.set_yscale("log")
     pairs = _by_pair(canvas, table)
     canvas.choose({pair: -float(rows["p_median"].mean()) for pair, rows in pairs.items()}, "rank")
@@ -829,7 +824,7 @@ def tie_sensitivity(
     orders = f"{table.attrs.get('n_keys') or 'the'} orders of equal scores"
     bars = "bars: the range from the smallest to the largest"
     canvas.tell(f"Dots: the median p-value over {orders}; {bars}.")
-    if (p == 0.0).any():
+    if (p < least).any():
         canvas.tell(f"Marks at the bottom edge: p below {least:.0e}.")
     canvas.rule(alpha, f"p = {alpha:g}")
     bottom, top = ax.get_ylim()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial, partialmethod
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -323,14 +323,26 @@ def _measured(text: str, family: tuple[str, ...]) -> float:
     return 1.03 * float(width) / 10.0  # letters are placed on whole pixels
 
 
-def cut_text(text: str, size: float, room: float) -> str:
-    """Shorten a name in the middle if the name is wider than ``room`` points."""
+def cut_text(text: str, size: float, room: float, share: float = 0.5) -> str:
+    """Shorten a name that is wider than ``room`` points; this share of what is left is its end."""
     if wide(text, size) <= room:
         return text
     most = max(4, int(len(text) * room / max(wide(text, size), 1.0)))
-    half = max(1, (most - 1) // 2)
-    cut = f"{text[: most - 1 - half]}…{text[-half:]}"
+    end = max(1, int(share * (most - 1)))
+    cut = f"{text[: most - 1 - end]}…{text[-end:]}"
     return min(text, cut, key=len)
+
+
+def cut_texts(texts: Iterable[str], size: float, room: float) -> list[str]:
+    """Shorten names so that different names stay different if possible."""
+    known = list(texts)
+    start = next((k for k, x in enumerate(zip(*known, strict=False)) if len({*x}) > 1), 0)
+    for share in (0.5, 0.8, 0.2):
+        for names in (known, [f"…{text[start:]}" for text in known]):
+            cut = [cut_text(text, size, room, share) for text in names]
+            if len({*cut}) == len({*known}):
+                return cut
+    return cut
 
 
 def percent(share: float) -> str:

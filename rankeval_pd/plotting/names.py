@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -9,10 +10,11 @@ import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.lines import Line2D
 from matplotlib.offsetbox import AnchoredOffsetbox, DrawingArea, HPacker, TextArea, VPacker
+from matplotlib.path import Path
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox, ScaledTranslation
 
-from rankeval_pd.plotting.look import LEAST, Ink, Named, cut_text, font, panel_size, wide
+from rankeval_pd.plotting.look import LEAST, Ink, Named, cut_texts, font, panel_size, wide
 from rankeval_pd.stats import AnyArray
 
 if TYPE_CHECKING:
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
 _LINE = 1.12  # line height of names, relative to the font size
 _MOVED = 0.35  # largest relative shift of a name without a leader line
 _KEPT = 0.62  # fraction of a panel's width reserved for the axes
-_CELLS = 48  # cells of the raster used to find a corner without data
 _APART = 0.01  # smallest difference between line ends, relative to the range
 _MARGIN = 14.0  # margin around a key in points
 
@@ -189,20 +190,23 @@ def corner(ax: Axes, across: float, upwards: float) -> str | None:
     If no corner is free and the layout can reserve space above the panel, return None. Otherwise
     return the corner with the least data.
     """
-    grid = occupied(ax)
-    w, h = (min(_CELLS, int(np.ceil(share * _CELLS))) for share in (across, upwards))
-    rows = {"upper": slice(_CELLS - h, _CELLS), "lower": slice(0, h)}
-    columns = {"right": slice(_CELLS - w, _CELLS), "left": slice(0, w)}
-    hits = {f"{v} {s}": float(grid[rows[v], columns[s]].mean()) for v in rows for s in columns}
+    drawn = drawn_paths(ax)
+    hits = {}
+    for height, side in itertools.product(("upper", "lower"), ("right", "left")):
+        x = (1.0 - across) * (side == "right")
+        y = (1.0 - upwards) * (height == "upper")
+        box = Bbox.from_bounds(x, y, across, upwards)
+        hits[f"{height} {side}"] = sum(
+            path.intersects_bbox(box, filled=False) + box.count_contains(path.vertices)
+            for path in drawn
+        )
     best = min(hits, key=hits.__getitem__)
-    room = max(across, upwards) <= 1.0
-    free = hits[best] == 0.0 and room
+    free = hits[best] == 0 and max(across, upwards) <= 1.0
     return best if free or ax.figure.get_layout_engine() is None else None
 
 
-def occupied(ax: Axes) -> AnyArray:
-    """Return the raster cells of the panel that contain data or text."""
-    grid = np.zeros((_CELLS, _CELLS), dtype=bool)
+def drawn_paths(ax: Axes) -> list[Path]:
+    """Return the outlines of data and text, in units of the panel."""
     drawn = [
         line.get_transform().transform(line.get_xydata())
         for line in ax.get_lines()
@@ -212,25 +216,10 @@ def occupied(ax: Axes) -> AnyArray:
         for path in bars.get_paths() if bars.get_zorder() > 1.05 else ():
             drawn.append(bars.get_transform().transform(path.vertices))
         if not hasattr(bars, "get_segments") and len(np.asarray(bars.get_offsets())):  # points
-            drawn += [ax.transData.transform([p, p]) for p in np.asarray(bars.get_offsets())]
-    for text in ax.texts:
-        box = text.get_window_extent()
-        drawn += [np.array([(box.x0, y), (box.x1, y)]) for y in (box.y0, box.y1)]
-    for points in drawn:
-        at = ax.transAxes.inverted().transform(np.asarray(points, dtype=float))
-        at = at[np.isfinite(at).all(axis=1)].clip(-1.0, 2.0)
-        if len(at) < 2:
-            continue
-        # number of points on each piece, dense enough to hit every cell
-        counts = (np.abs(np.diff(at, axis=0)).max(axis=1) * 1.5 * _CELLS).astype(int) + 2
-        first = np.repeat(np.arange(len(counts)), counts)
-        place = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        share = place / np.repeat(counts - 1, counts)
-        cells = (at[first] + share[:, np.newaxis] * (at[first + 1] - at[first])) * _CELLS
-        cells = np.minimum(cells, np.where(cells <= _CELLS + 0.5, _CELLS - 1, cells)).astype(int)
-        inside = cells[((cells >= 0) & (cells < _CELLS)).all(axis=1)]
-        grid[inside[:, 1], inside[:, 0]] = True
-    return grid
+            drawn += [ax.transData.transform([p]) for p in np.asarray(bars.get_offsets())]
+    drawn += [text.get_window_extent().corners()[[0, 1, 3, 2]] for text in ax.texts]
+    shares = [ax.transAxes.inverted().transform(points) for points in drawn]
+    return [Path(x[np.isfinite(x).all(axis=1)]) for x in shares if np.isfinite(x).any()]
 
 
 # ---- Positions of names
@@ -282,7 +271,8 @@ def _add_key(ax: Axes, names: Sequence[Named], headers: Sequence[str]) -> None:
     out = Ink.of(ax, outside=True)
     size = font(ax, "note")
     room = 0.45 * panel_size(ax)[0]
-    names = [x._replace(text=cut_text(x.text, size, room)) for x in names]
+    texts = cut_texts([x.text for x in names], size, room)
+    names = [x._replace(text=text) for x, text in zip(names, texts, strict=True)]
 
     most = 0.62 * panel_size(ax)[0]
     needed = 19.0 + max(wide(x.text, size) for x in names)

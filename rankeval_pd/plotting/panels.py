@@ -59,7 +59,7 @@ from rankeval_pd.roles import (
 )
 from rankeval_pd.stats import AnyArray
 from rankeval_pd.tables import Keywords, Options, listed_in, rows_in
-from rankeval_pd.words.vocabulary import drawn_of
+from rankeval_pd.words.vocabulary import drawn_of, handled, side_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -378,7 +378,6 @@ class PlotOptions(AnyRoles, Look, total=False):
     bins: Sequence[float]
     undefined: str
     simultaneous: bool
-    overlap: bool
     log: bool | None
     bands: Any
     isolines: Any
@@ -600,6 +599,10 @@ class Plot:
             more = _parts(options.values(), groups, key)
             try:
                 self.draw(canvas, *parts, **dict(zip(options, more, strict=True)))
+                canvas.tell(*handled(whole.attrs, ("strata", "groups", "missing")))
+                side = side_of(whole.attrs)
+                if side != "two-sided" and "agreement" not in whole:  # bins are not tested
+                    canvas.tell(f"Tests and intervals are {side}.")
                 canvas.tell(drawn and f"Drawn: {drawn}.")
             except Exception:
                 if ax is None:

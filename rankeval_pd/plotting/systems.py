@@ -53,8 +53,9 @@ from rankeval_pd.stats import Items, rejects
 from rankeval_pd.systems import studies
 from rankeval_pd.systems.studies import gain_threshold
 from rankeval_pd.systems.tests import paired_bootstrap
-from rankeval_pd.tables import Attrs
+from rankeval_pd.tables import Attrs, keys_apart
 from rankeval_pd.words.numbers import percent_of
+from rankeval_pd.words.vocabulary import alpha_of
 
 # ---- Measures in plots that compare pairs of systems
 _PAIRS = "measure_a measure_b difference p_value"
@@ -176,7 +177,7 @@ def pairs(canvas: Canvas, table: pd.DataFrame) -> None:
     """
     from matplotlib.cm import ScalarMappable
     from matplotlib.collections import PatchCollection
-    from matplotlib.colors import LinearSegmentedColormap, PowerNorm, to_hex
+    from matplotlib.colors import LinearSegmentedColormap, Normalize, to_hex
     from matplotlib.patches import Rectangle
 
     ax, ink = canvas.ax, canvas.out
@@ -201,12 +202,11 @@ def pairs(canvas: Canvas, table: pd.DataFrame) -> None:
         "gain", [mixed_color(hue, ink.bg, 0.22), ink.line(hue), mixed_color(ink.fg, hue, 0.55)]
     )
     told = rejects(p, alpha)
-    most = float(table["gain"].abs()[told].max()) if told.any() else 1.0
-    high = most or 1.0
-    norm = PowerNorm(0.5, 0.0, high)
+    high = float(max(table["gain"].abs()[told], default=0.0)) or 1.0
+    norm = Normalize(0.0, high)
     pale = mixed_color(ink.fg, ink.bg, 0.08)
     cell = _SIDE * min(width, height) / max(count, 1)
-    digits = digits_for(0.5 * most)
+    digits = digits_for(0.5 * high)
     shares = _are_proportions(table.attrs)
     size = font(ax, "note")
     cells, faces = [], []
@@ -249,8 +249,7 @@ def pairs(canvas: Canvas, table: pd.DataFrame) -> None:
         inset = ax.inset_axes([0.0, 0.10, 0.30, 0.03])
         bar = ax.figure.colorbar(ScalarMappable(norm, scale), cax=inset, orientation="horizontal")
         bar.outline.set_visible(False)
-        ticks = [0.0, 0.25 * high, high] if not small(ax) else [0.0, high]
-        digits = digits_for(0.5 * high)
+        ticks = [0.0, 0.5 * high, high] if not small(ax) else [0.0, high]
         texts = [_gain_text(gain, digits, shares=shares) for gain in ticks]
         bar.set_ticks(ticks, labels=texts, fontsize=size)
         inset.tick_params(length=0, labelcolor=ink.fg)
@@ -289,8 +288,8 @@ def _gain_text(gain: float, digits: int, *, shares: bool) -> str:
 
 
 # ---- Gains, their confidence and the size of the test set (Berg-Kirkpatrick et al. 2012)
+_FEW_PAIRS = 100  # of all bins together, for calibration
 _CROWD = 300  # more points than this are drawn in a pale color
-_LEVEL = 0.95
 _LEVELS = (0.95, 0.5, 0.99, 0.999, 0.9, 0.9999, 0.99999, 0.75)
 _FEWEST_DRAWS = 1e5  # largest confidence shown: one contradiction in this number of draws
 
@@ -333,7 +332,7 @@ def confidence(
     shows the confidence as one-sided -log10(p), so the distance from 99% to 99.9% is equal to the
     distance from 90% to 99%. A triangle means that no draw contradicted the sign of the gain.
     Vertical lines mark gain thresholds, and bars at the bottom show their intervals. The horizontal
-    line marks 95%, and pairs above this line are in color.
+    line marks 1 - alpha, and pairs above this line are in color.
 
     Examples
     --------
@@ -343,6 +342,7 @@ def confidence(
     'confidence (1 − p, one-sided)'
     """
     ax, ink = canvas.ax, canvas.ink
+    alpha = alpha_of(table.attrs)
     exact = len(table) > 0 and "exact" in table and bool(table["exact"].all())
     draws = float(table.attrs.get("n_resamples") or 0.0)
     least = 1.0 / _FEWEST_DRAWS
@@ -355,7 +355,7 @@ def confidence(
     table = table.assign(
         x=table["gain"].clip(lower=lowest),
         y=-np.log10(p.clip(lower=least)),
-        sure=table["confidence"] >= _LEVEL,
+        sure=table["confidence"] >= 1.0 - alpha,
         most=p <= least * (1.0 + 1e-6),
     )
     relations = {None: table}
@@ -371,7 +371,7 @@ def confidence(
             canvas.dots(dots["x"], dots["y"], color, **mark, **look)
         if several:
             canvas.curve(name, [], [], label=f"{canvas.text(name)} ({len(rows)})")
-    canvas.rule(-np.log10(1.0 - _LEVEL))
+    canvas.rule(-np.log10(alpha))
     ax.set_xscale("log")
     if not len(positive):
         canvas.limits("x", 0.001, 1.0)
@@ -418,10 +418,10 @@ def confidence(
     set_ticks(ax.xaxis, plainly, 5.0)
     said = f"{table['sure'].sum()} of {len(table)} pairs"
     place = {"xycoords": BESIDE, "color": ink.text(ink.accent)}
-    write(ax, said, (0.0, -np.log10(1.0 - _LEVEL)), (4, 3), **place)
+    write(ax, said, (0.0, -np.log10(alpha)), (4, 3), **place)
     canvas.tell(
         "Dots: pairs of systems, with the gain of the better system. A confidence of"
-        f" {percent_of(_LEVEL)} corresponds to a one-sided, unadjusted p of 0.05."
+        f" {percent_of(1.0 - alpha)} corresponds to a one-sided, unadjusted p of {alpha:g}."
     )
     if table["most"].any():
         limit = f"the gain is above 0 in all {round(1 / least - 1):,} resamples"
@@ -506,7 +506,8 @@ def gain_by_size(
                 name = relation
             last = rows.iloc[-1]
             law = last["threshold"] * np.sqrt(last["size"] / rows["size"])
-            canvas.guide(rows["size"], law, "_square-root law")
+            canvas.guide(rows["size"], law, "square-root law")
+            canvas.refer("square-root law", float(law.iloc[-1]))
             canvas.curve(name, rows["size"], rows["threshold"], linewidth=LINE)
             lower = rows["threshold_low"].where(rows["threshold_low"] > 0.0, rows["threshold"])
             canvas.bars(
@@ -601,6 +602,11 @@ def calibration(canvas: Canvas, table: pd.DataFrame) -> None:
                 write(ax, text, (place, 1.0), (0, 2), **look)
         canvas.reserve_top()
         canvas.tell("Numbers at the top: pairs in each bin.")
+        total = int(table["n_pairs"].sum())
+        if total < _FEW_PAIRS:
+            said = f"{total} pairs are too few to judge the calibration"
+            write(ax, said, (0.0, 0.0), (4, 4), xycoords="axes fraction", color=canvas.out.note)
+            canvas.tell(f"{said}.")
     low, high = ax.get_ylim()
     canvas.limits("y", low - 0.08 * (high - low), high)  # room for a name below the last point
     canvas.upwards()
@@ -620,8 +626,13 @@ _Group = tuple[Items, dict[Any, Any], list[Hashable], pd.Index]
 def _groups_of_items(data: Any, roles: Any) -> list[_Group]:
     """Return the items and the key of each group, and the names of systems and items."""
     frame, named = frame_of(data, roles, "items")
+    strata = named.pop("strata", None)  # the value of one item does not depend on its stratum
+    named.pop("average", None)
+    if strata in frame:
+        frame = frame.drop(columns=strata)
     table = read_items(frame, item_roles(named))
-    keys = table.keys.to_dict("records") if table.keys.shape[1] else [{}]
+    named_apart = keys_apart(table.keys, _VALUES.split())  # as in a table of pairs
+    keys = named_apart.to_dict("records") if table.keys.shape[1] else [{}]
     return [
         (table.items(rows), key, table.systems, table.labels[rows])
         for rows, key in zip(table.members, keys, strict=True)
@@ -663,10 +674,13 @@ def _with_gains(
             " pairs with plot.pairs()."
         )
     needed: str = "system_a system_b gain ci_low ci_high"
-    whole = tidy(paired_bootstrap(items, a, b, **asked), needed, "paired_bootstrap")
+    whole: pd.DataFrame = tidy(paired_bootstrap(items, a, b, **asked), needed, "paired_bootstrap")
+    width: int = len(groups[0][1])
+    whole = keys_apart(whole, _VALUES.split(), width)
+    batch: list[Any] = [*whole.columns[:width]]
+    groups = [(x, dict(zip(batch, key.values(), strict=True)), y, z) for x, key, y, z in groups]
     pairs = whole[["system_a", "system_b"]].drop_duplicates().to_numpy(dtype=object).tolist()
     table: pd.DataFrame = pd.concat(_values_of(groups, pairs), ignore_index=True)
-    batch: list[Any] = [*groups[0][1]]
     results = table[[*batch, *_VALUES.split()]], whole[[*batch, *needed.split()]]
     if len(pairs) > 1:  # one panel per pair
         for rows in results:
@@ -793,7 +807,8 @@ def paired_differences(
     label = f"{unit}, sorted by gain"
     if equal:
         label += f" ({equal:,} equal)"
-    canvas.frame(xlabel=label, ylabel=forests.gain_of(table.attrs))
+    gain = forests.gain_of(table.attrs).replace("in mean ", "in ")  # of one item
+    canvas.frame(xlabel=label, ylabel=gain)
     ax.spines["bottom"].set_visible(False)
 
 
@@ -927,7 +942,7 @@ def _name_farthest(canvas: Canvas, names: list[str], x: Any, y: Any) -> None:
     for k in sorted(chosen, key=lambda k: -abs(gap[k])):
         text = cut_text(names[k], size, 0.35 * side)
         box = np.array([wide(text, size), 1.1 * size])
-        for right, up in ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1)):
+        for right, up in ((1, 0), (-1, 0), (0, 1), (0, -1)):
             middle = dots[k] + (box / 2.0 + _APART) * (right, up)
             corner = middle - box / 2.0, middle + box / 2.0
             if (corner[0] < 0.0).any() or (corner[1] > side).any():

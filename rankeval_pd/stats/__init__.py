@@ -68,6 +68,7 @@ from rankeval_pd.stats.items import (
     chrf_formula,
     entropy,
     exact_sums,
+    numbered_formula,
     quiet,
     scores_of,
 )

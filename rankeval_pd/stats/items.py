@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -132,6 +132,23 @@ def f1(sums: AnyArray) -> FloatArray:
     return ratio(np.stack([2.0 * sums[..., 0], sums[..., 1] + sums[..., 2]], axis=-1))
 
 
+def macro_f1(sums: AnyArray) -> FloatArray:
+    """Return the mean F1 of the classes that occur, each with correct, guess and gold."""
+    correct, guess, gold = np.moveaxis(sums.reshape(*sums.shape[:-1], -1, 3), -1, 0)
+    return _mean_share(2.0 * correct, guess + gold)
+
+
+def balanced_accuracy(sums: AnyArray) -> FloatArray:
+    """Return the mean recall of the classes that occur, each with correct and gold."""
+    return _mean_share(*np.moveaxis(sums.reshape(*sums.shape[:-1], -1, 2), -1, 0))
+
+
+def _mean_share(above: AnyArray, below: AnyArray) -> FloatArray:
+    """Return the mean share over the last axis, without shares of 0."""
+    shares = ratio(np.stack([above, below], axis=-1))
+    return ratio(np.stack([np.nansum(shares, axis=-1), (below != 0.0).sum(axis=-1)], axis=-1))
+
+
 def aer(sums: AnyArray) -> FloatArray:
     """Return the alignment error rate, 1 - (correct_sure + correct_possible) / (guess + sure)."""
     sure, guess, correct_sure, correct_possible = np.moveaxis(sums, -1, 0)
@@ -208,7 +225,12 @@ METRICS: dict[str, MetricFormula] = {
     "ter": MetricFormula(("numerator", "denominator"), ratio, higher_is_better=False),
     **{
         name: MetricFormula(("correct", whole), ratio, parts=(("correct", whole),), most=1.0)
-        for name, whole in (("accuracy", "total"), ("precision", "guess"), ("recall", "gold"))
+        for name, whole in (
+            ("accuracy", "total"),
+            ("precision", "guess"),
+            ("recall", "gold"),
+            ("specificity", "gold"),
+        )
     },
     "f1": MetricFormula(
         ("correct", "guess", "gold"),
@@ -227,11 +249,22 @@ METRICS: dict[str, MetricFormula] = {
         _BLEU, bleu, parts=tuple((f"correct_{i}", f"total_{i}") for i in range(1, 5)), most=100.0
     ),
     "chrf": MetricFormula(("hyp_1", "ref_1", "match_1"), chrf, most=100.0),
+    "macro_f1": MetricFormula(("correct_1", "guess_1", "gold_1"), macro_f1, most=1.0),
+    "balanced_accuracy": MetricFormula(("correct_1", "gold_1"), balanced_accuracy, most=1.0),
 }
 
 
 # : Names of metrics in sentences and on axes.
-WRITTEN = {"f1": "F1", "aer": "AER", "bleu": "BLEU", "chrf": "chrF", "rouge": "ROUGE", "ter": "TER"}
+WRITTEN = {
+    "f1": "F1",
+    "macro_f1": "macro F1",
+    "balanced_accuracy": "balanced accuracy",
+    "aer": "AER",
+    "bleu": "BLEU",
+    "chrf": "chrF",
+    "rouge": "ROUGE",
+    "ter": "TER",
+}
 
 # : Metrics with a known direction. Means, sums and ratios are excluded because they can measure
 # errors.
@@ -245,6 +278,24 @@ def chrf_formula(orders: int) -> MetricFormula:
         (f"match_{i}", f"{kind}_{i}") for i in range(1, orders + 1) for kind in ("hyp", "ref")
     )
     return MetricFormula(tuple(names), chrf, parts=parts, most=100.0)
+
+
+def numbered_formula(metric: str, statistics: Collection[object]) -> MetricFormula:
+    """Return a metric with the n-gram orders or classes for which there are statistics."""
+    formula, count = METRICS[metric], 1
+    kinds = [name.removesuffix("1") for name in formula.statistics]
+    if not kinds[0].endswith("_"):
+        return formula
+    while {f"{kind}{count + 1}" for kind in kinds} <= {*statistics}:
+        count += 1
+    if metric == "chrf":
+        return chrf_formula(count)
+    numbers = range(1, count + 1)
+    wholes = [kind for kind in kinds if kind != "correct_"]
+    return formula._replace(
+        statistics=tuple(f"{kind}{i}" for i in numbers for kind in kinds),
+        parts=tuple((f"correct_{i}", f"{kind}{i}") for i in numbers for kind in wholes),
+    )
 
 
 # ---- Columns as integers, for exact weighted sums

@@ -418,6 +418,13 @@ class Sets(NamedTuple):
             weight = self.weigh(level)
         return clopper_pearson(self.tp * weight, size * weight, level)[0]
 
+    def rejected(self) -> Sets:
+        """Return the sets that the thresholds reject, smallest first, with negatives as right."""
+        n = (self.positive + self.others - self.n)[::-1]
+        right = (self.others - self.n + self.tp)[::-1]
+        some = n > 0
+        return Sets(self.threshold[::-1][some], n[some], right[some], self.others, self.positive)
+
 
 class Promise(NamedTuple):
     """The chosen set with a guaranteed lower limit, or None, NaN and the reason."""

@@ -58,7 +58,7 @@ def detectable_gain(
     *,
     n_seeds: ArrayLike | None = None,
     metric: PlannedMetric | None = None,
-    power: float = 0.8,
+    power: float | None = 0.8,
     alpha: float = 0.05,
     alternative: Alternative = "two-sided",
 ) -> Any:
@@ -67,8 +67,9 @@ def detectable_gain(
     Parameters
     ----------
     gain_se : float, array, row, table or mapping
-        A table from :func:`paired_bootstrap` with ``details=True``, a row from this table, a
-        mapping with its columns, or a gain's standard error.
+        A table from :func:`paired_bootstrap`, :func:`area` or :func:`compare_area` with
+        ``details=True``, a row from this table, a mapping with columns of the first, or a standard
+        error. For areas, items are candidates, with the same share of positives.
     n_items : float or array
         Size of the test set from which the number ``gain_se`` was computed. With a row or table,
         the planned size, by default the current size.
@@ -78,7 +79,9 @@ def detectable_gain(
     metric
         Pass "accuracy" to plan the exact test for 0/1 items without groups or seeds. Rows of
         tables know their metric.
-    power
+    power : float or None
+        Power of the test, by default 0.8. With None, the gain is half the expected width of the
+        interval with confidence 1 - alpha.
     alpha
     alternative
         "two-sided", or "greater" for a one-sided test whose direction was fixed beforehand.
@@ -123,7 +126,7 @@ def needed_items(
     *,
     n_seeds: ArrayLike | None = None,
     metric: PlannedMetric | None = None,
-    power: float = 0.8,
+    power: float | None = 0.8,
     alpha: float = 0.05,
     alternative: Alternative = "two-sided",
 ) -> Any:
@@ -132,7 +135,8 @@ def needed_items(
     Parameters
     ----------
     gain : float or array
-        The gain to detect, greater than 0.
+        The gain to detect, greater than 0, in the units of the score: 0.01 is one point of
+        accuracy. With ``power=None``, half the width of an interval.
     gain_se, n_items, n_seeds, metric, power, alpha, alternative
         As in :func:`detectable_gain`. ``n_items`` only belongs to a number.
 
@@ -147,9 +151,15 @@ def needed_items(
     4581
     >>> rankeval_pd.needed_items(0.5, 0.27, 2000, alternative="greater")
     3609
+
+    A sensitivity (or precision) near 0.9 has a standard deviation of √(0.9 · 0.1) between positives
+    (or accepted candidates). For a 95% interval of 0.9 ± 0.05:
+
+    >>> rankeval_pd.needed_items(0.05, (0.9 * 0.1) ** 0.5, 1, power=None)
+    142
     """
     test = _PlannedTest(power, alpha, alternative)
-    _check_gain(gain, gain_se)
+    _check_gain(gain, gain_se, metric)
     if n_items is not None and isinstance(gain_se, _ROWS):
         raise ValueError("gain_se is a row or table, which contains n_items. Omit n_items.")
     plans = _plans(gain_se, n_items, metric)
@@ -163,7 +173,7 @@ def needed_seeds(
     gain_se: Any,
     n_items: ArrayLike | None = None,
     *,
-    power: float = 0.8,
+    power: float | None = 0.8,
     alpha: float = 0.05,
     alternative: Alternative = "two-sided",
 ) -> Any:
@@ -191,7 +201,7 @@ def needed_seeds(
     5
     """
     test = _PlannedTest(power, alpha, alternative)
-    _check_gain(gain, gain_se)
+    _check_gain(gain, gain_se, None)
     plans = _plans(gain_se, n_items, None)
     items = _planned(plans, "n_items", n_items)
     if any(not plan.seeds for plan in plans.flat):
@@ -205,7 +215,10 @@ def needed_seeds(
 class _PlannedTest:
     """Store the level and the power of a planned test."""
 
-    def __init__(self, power: float, alpha: float, alternative: str) -> None:
+    def __init__(self, power: float | None, alpha: float, alternative: str) -> None:
+        self._width = power is None  # half the width of the interval instead of a test
+        if power is None:
+            power = 0.5
         alpha, self.power = check_share("alpha", alpha), check_share("power", power)
         if power <= alpha:
             raise ValueError(
@@ -218,7 +231,7 @@ class _PlannedTest:
     def power_of(self, plan: _Plan, n_items: float, n_seeds: float) -> Callable[[float], float]:
         """Return the power for each gain with these items and seeds."""
         tail, tails = self._tail, self._tails
-        if not np.isnan(plan.differ):
+        if not np.isnan(plan.differ) and not self._width:
             return lambda gain: stats.accuracy_power(
                 gain, min(max(plan.differ, gain), 1.0), round(n_items), tail, tails
             )
@@ -231,6 +244,9 @@ class _PlannedTest:
             seeds = plan.seeds * plan.n_seeds / n_seeds
             parts = stats.Parts(items, drawn - 1.0, seeds, freedom, plan.pooled > 0.0)
         edges = parts.edges(tail)
+        if self._width:
+            half = float(edges[0] @ edges[1])
+            return lambda gain: float(gain >= half)
         return lambda gain: parts.power(gain, edges, tails)
 
     def detects(self, plan: _Plan, gain: float, items: float, seeds: float) -> bool:
@@ -265,9 +281,12 @@ class _PlannedTest:
         enough = partial(self.detects, plan, gain, seeds=seeds)
         if plan.seeds and not enough(_MOST):
             can = self.gain(plan, _MOST, seeds)
+            fewest = _smallest_sufficient(
+                partial(self.detects, plan, gain, _MOST), 2.0, _MOST_SEEDS
+            )
             raise ValueError(
                 f"gain={gain:.4g}: with {seeds:g} seeds, no test set can detect gains below"
-                f" {can:.3g}. Add seeds; needed_seeds returns the required number."
+                f" {can:.3g}. Plan at least {fewest or _MOST_SEEDS:,.0f} seeds, n_seeds=..."
             )
         number = _smallest_sufficient(enough, 2.0 * plan.n_items / plan.n_drawn, _MOST)
         if number is None:
@@ -282,9 +301,11 @@ class _PlannedTest:
         enough = partial(self.detects, plan, gain, items)
         number = _smallest_sufficient(enough, 2.0, _MOST_SEEDS)
         if number is None:
+            enough = partial(self.detects, plan, gain, seeds=_MOST_SEEDS)
+            fewest = _smallest_sufficient(enough, 2.0 * plan.n_items / plan.n_drawn, _MOST)
             raise ValueError(
                 f"gain={gain:.4g}: with {items:g} items, no number of seeds is sufficient."
-                " Add items; needed_items returns the required number."
+                f" Plan more than {fewest or _MOST:,.0f} items, n_items=..."
             )
         return number
 
@@ -318,8 +339,20 @@ def _for_each_plan(plans: AnyArray, ask: AnyFunction, **more: Any) -> Any:
     return result.astype(float)
 
 
-def _check_gain(gain: ArrayLike, gain_se: Any) -> None:
+def _check_gain(gain: ArrayLike, gain_se: Any, metric: str | None) -> None:
     check_numbers("gain", gain, 0.0, above=True)
+    attrs = getattr(gain_se, "attrs", {})
+    metric = metric or attrs.get("metric", attrs.get("quantity"))
+    most = np.inf
+    if metric == "area":
+        most = 1.0
+    elif metric in stats.METRICS:
+        most = stats.METRICS[str(metric)].most
+    if np.max(gain) >= most:
+        raise ValueError(
+            f"gain={shown(gain)}: {metric} ranges from 0 to {most:g}, so that one point is"
+            f" {most / 100.0:g}. Pass a gain below {most:g}."
+        )
     if not isinstance(gain_se, _ROWS):
         check_numbers("gain_se", gain_se, 0.0, above=True)
 
@@ -347,6 +380,8 @@ def _plans(gain_se: Any, n_items: Any, metric: str | None) -> AnyArray:
                 "n_items is missing. Pass the number of items from which gain_se was computed."
             )
         gain_se = {"gain_se": gain_se, "n_items": n_items}
+    if "se" in gain_se and "n_candidates" in attrs:  # areas
+        gain_se = {"gain_se": gain_se["se"], "n_items": attrs["n_candidates"]}
     if "gain_se" not in gain_se:
         raise ValueError(
             "gain_se: the row or table has no gain_se column. Pass a table made with details=True."

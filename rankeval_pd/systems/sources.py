@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd.doors import true_values
-from rankeval_pd.errors import check_count, check_memory, checked_call, listed, shown
+from rankeval_pd.errors import check_count, check_memory, checked_call, listed, shown, warn
 from rankeval_pd.roles import Roles, TextMetric
 from rankeval_pd.stats import (
     METRICS,
@@ -355,11 +355,13 @@ def resample_counts(
 def from_predictions(
     y_true: Any,
     predictions: Any,
-    metric: Literal["accuracy", "precision", "recall", "f1"],
+    metric: Literal[
+        "accuracy", "precision", "recall", "f1", "specificity", "balanced_accuracy", "macro_f1"
+    ],
     *,
     positive: Any = None,
 ) -> pd.DataFrame:
-    """Return a table for testing classifiers' accuracy, precision, recall or F1.
+    """Return a table for testing classifiers' accuracy, F1 and other metrics.
 
     Parameters
     ----------
@@ -367,17 +369,25 @@ def from_predictions(
         True label of each item, as a list, array or Series.
     predictions : mapping, DataFrame or sequence
         Predicted labels by model name, or the predicted labels of one model.
-    metric : {"accuracy", "precision", "recall", "f1"}
+    metric : str
+        "accuracy", "balanced_accuracy" or "macro_f1" of all classes, or "precision", "recall",
+        "specificity" or "f1" of the positive class.
     positive : label or sequence of labels, optional
-        The positive class for precision, recall and F1. All other labels are negative. The default
-        is 1 or True; labels other than True, False, 1 and 0 require ``positive``.
+        The positive class for precision, recall, specificity and F1. All other labels are negative.
+        The default is 1 or True; labels other than True, False, 1 and 0 require ``positive``.
 
     Returns
     -------
     DataFrame
         One row per test item. For accuracy, each model has one column that marks correct
         predictions. Other metrics use two-level columns (system, statistic). Pass the same
-        ``metric`` to the methods. The index comes from the data.
+        ``metric`` to the methods. The index comes from the data. For means over classes, such as
+        macro F1, the counts of the sorted classes are numbered: ``correct_1``, ``correct_2``, ...
+
+    Warns
+    -----
+    RankevalWarning
+        If a predicted label never occurs in ``y_true``, as after an error in a mapping of labels.
 
     See Also
     --------
@@ -385,9 +395,10 @@ def from_predictions(
 
     Notes
     -----
-    Scores equal scikit-learn's ``accuracy_score``, and ``precision_score``, ``recall_score`` and
-    ``f1_score`` for the positive class. The Matthews correlation coefficient and averages over
-    classes are not supported.
+    Scores equal scikit-learn's ``accuracy_score``, ``balanced_accuracy_score``, ``f1_score`` with
+    ``average="macro"``, and ``precision_score``, ``recall_score`` and ``f1_score`` for the positive
+    class. Specificity is the recall of all other labels. The Matthews correlation coefficient is
+    not supported.
 
     Examples
     --------
@@ -411,14 +422,25 @@ def from_predictions(
     if metric == "accuracy":
         right = {name: _label_equals(labels, truth) for name, labels in guesses.items()}
         return pd.DataFrame(right, index=index)
-    among = _positive_labels(positive, found)
+    if metric in ("balanced_accuracy", "macro_f1"):
+        if positive is not None:
+            raise ValueError(
+                f"positive={shown(positive)}: metric={metric!r} has no positive class."
+            )
+        classes = [[x] for x in sorted({*found}, key=lambda x: (str(type(x)), x))]
+    else:
+        classes = [_positive_labels(positive, found)]
     columns: dict[Any, AnyArray] = {}
     for name, labels in guesses.items():
-        counts = {"guess": _is_positive(labels, among), "gold": _is_positive(truth, among)}
-        counts["correct"] = counts["guess"] & counts["gold"]
-        columns |= {
-            (name, part): counts[part].astype(np.int64) for part in METRICS[metric].statistics
-        }
+        for number, among in enumerate(classes, start=1):
+            counts = {"guess": _is_positive(labels, among), "gold": _is_positive(truth, among)}
+            if metric == "specificity":
+                counts = {part: ~x for part, x in counts.items()}
+            counts["correct"] = counts["guess"] & counts["gold"]
+            for part in METRICS[metric].statistics:
+                kind, _, numbered = part.partition("_")
+                column = f"{kind}_{number}" if numbered else kind
+                columns[name, column] = counts[kind].astype(np.int64)
     return pd.DataFrame(columns, index=index).rename_axis(columns=["system", "statistic"])
 
 
@@ -571,6 +593,11 @@ def _check_labels(name: Hashable, predicted: AnyArray, known: AnyArray) -> None:
             f"predictions[{shown(name)}] contains {listed(others, 3)}, but y_true contains"
             f" {listed(known.tolist(), 3)}. Use the same labels in both, or pass scores to"
             " from_scores."
+        )
+    if others:
+        warn(
+            f"predictions[{shown(name)}]: {listed(others, 3)} never occur in y_true, so these"
+            " predictions are wrong. Check how the labels were mapped."
         )
 
 

@@ -47,7 +47,7 @@ _SHOWN = (
 ).split()
 
 
-_EXACTLY = dict.fromkeys(("hall", "wild"), ", over all patterns of signs")
+_EXACTLY: dict[str, str] = dict.fromkeys(("hall", "wild"), ", over all patterns of signs")
 
 
 def _tests(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:

@@ -56,6 +56,14 @@ nbest_precision nbest_recall precision_band precision_recall
 acceptance_precision
     At a threshold of {threshold}, {measure} accepts {n_accepted} candidates, including {tp} true
     positives. The precision is {precision} ({ci}) and the recall is {recall}.
+choose_threshold: recall_low
+    At a threshold of {threshold}, {measure} accepts {n_accepted} candidates, including {tp} true
+    positives. With {level} confidence{together}, the {aim} is at least {least} and the recall
+    is at least {recall_low}.
+choose_threshold: specificity_low
+    At a threshold of {threshold}, {measure} accepts {n_accepted} candidates, including {tp} true
+    positives. With {level} confidence{together}, the {aim} is at least {least} and the specificity
+    is at least {specificity_low}.
 choose_threshold
     At a threshold of {threshold}, {measure} accepts {n_accepted} candidates, including {tp} true
     positives. The precision is {precision} and the recall is {recall}. With {level}
@@ -177,7 +185,7 @@ def _row_unit(frame: pd.DataFrame, name: Any, attrs: Attrs) -> Unit:
         return Unit(percent=False, decimals=2)
     estimate, limits = _estimate(frame, attrs)
     two_sided = name == estimate and f"{limits}_high" in frame
-    percent = name in (*SHARES, "sd_observed", "sd_expected")
+    percent = str(name).removesuffix("_low") in (*SHARES, "sd_observed", "sd_expected")
     if name in ("difference", "gain", "threshold") and "metric" in attrs:
         percent = called(attrs)[1]
     return column_unit(frame, name, f"{limits}_low" * two_sided, percent=percent)

@@ -14,7 +14,7 @@ from rankeval_pd.words.numbers import join, percent_of
 
 Row = dict[Any, Any]
 
-PERCENT_METRICS = ("accuracy", "precision", "recall", "f1")
+PERCENT_METRICS = "accuracy precision recall specificity f1 macro_f1 balanced_accuracy".split()
 
 #: columns with proportions, which are shown in percent
 SHARES = (
@@ -157,6 +157,10 @@ handled
     undefined=skip: Queries in which a metric is undefined are omitted from its mean.
     aim=precision: Thresholds are the lowest with a guaranteed precision of {precision:g}.
     aim=recall: Thresholds are the highest with a guaranteed recall of {recall:g}.
+    aim=specificity: Thresholds are the lowest with a guaranteed specificity of {specificity:g}.
+    aim=npv: Thresholds are the highest with a guaranteed negative predictive value of {npv:g}.
+    also=recall: They are also guaranteed a recall of {recall:g}.
+    also=specificity: They are also guaranteed a specificity of {specificity:g}.
     aim=youden: Thresholds maximize the Youden index.
     bound=discrete: Counts were compared with the {bound} bound of Macskassy (2005).
     bound=interpolated: Counts were compared with the {bound} bound of Macskassy (2005).

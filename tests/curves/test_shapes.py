@@ -374,3 +374,9 @@ def test_errors_of_bands_and_isolines(frame):
         frame.rankeval.isolines(None)
     with pytest.raises(ValueError, match=r"bound='discrete' with simultaneous=True"):
         frame.rankeval.random_band(simultaneous=True, bound="discrete")
+
+
+def test_limits_with_groups_are_elsewhere():
+    df = rankeval_pd.datasets.simulate_candidates(60).assign(patient=[*range(20)] * 3)
+    with pytest.raises(ValueError, match=r"interval= cannot .* groups=. .* see nbest_recall"):
+        df.rankeval(groups="patient").roc(interval="pointwise")

@@ -270,12 +270,7 @@ def test_a_range_that_no_memory_holds(df):
 @pytest.mark.parametrize(
     ("threshold", "error", "message"),
     [
-        (
-            3,
-            ValueError,
-            r"threshold=3: the measures 'G2', .* need a mapping from each measure.*\{'G2': ...\}",
-        ),
-        ([1, 2], ValueError, r"need a mapping from each measure to a number or a list"),
+        ("high", TypeError, r"'high' for 'G2' is of type str, .* Pass numbers"),
         ({"G3": 1}, KeyError, r"threshold: no column 'G3'. Did you mean 'G2'"),
         ({"G2": "high"}, TypeError, r"'high' for 'G2' is of type str, .* Pass numbers"),
         ({"G2": [1, None]}, TypeError, r"None for 'G2' is of type NoneType"),

@@ -21,6 +21,7 @@ from rankeval_pd.stats import ranks as rank_tests
 from rankeval_pd.stats.ranking import Ranking
 from tests.lists.by_hand import check_rates, odds, p_values
 
+_AIMS = ("precision", "npv", "recall", "specificity")
 REFERENCE = Path(__file__).parents[1] / "simulations"
 
 
@@ -47,11 +48,14 @@ def test_every_acceptance_set_counted_by_hand(tied, ci, level):
     assert empty[["ci_low", "ci_high"]].to_numpy().tolist() == [[0.0, 1.0]] * 2
 
 
-def test_a_number_is_the_threshold_of_the_only_measure(frame):
-    one = frame[["a", "gold"]]
-    pd.testing.assert_frame_equal(
-        one.rankeval.acceptance_precision(3), one.rankeval.acceptance_precision({"a": 3.0})
-    )
+def test_a_number_is_the_threshold_of_every_measure(simulated):
+    gold = simulated["gold"]
+    found = simulated.rankeval.acceptance_precision([0.5, 1], measures=["good", "fair"])
+    assert found["threshold"].tolist() == [0.5, 1.0] * 2
+    for _, row in found.iterrows():
+        accepted = simulated[row["measure"]] >= row["threshold"]
+        assert row["precision"] == pytest.approx(metrics.precision_score(gold, accepted))
+        assert row["recall"] == pytest.approx(metrics.recall_score(gold, accepted))
 
 
 def test_threshold_inf_and_nan_scores():
@@ -90,6 +94,35 @@ def test_at_a_threshold_as_scikit_learn(threshold):
     f1 = row[["f1_low", "f1_high"]].tolist()
     assert f1 == pytest.approx(list(2 * exact / (1 + exact)), abs=1e-9)
     assert row["youden_low"] <= row["youden"] <= row["youden_high"]
+
+
+def test_rates_of_groups_of_one_and_of_copies(simulated):
+    """Each candidate as a group is about independent, and copies of each add no information."""
+    df = simulated.assign(patient=np.arange(len(simulated)))
+    ask = {"threshold": 0.5, "measures": "good", "details": True}
+    plain = df.rankeval.acceptance_precision(ci="wilson", **ask).iloc[0]
+    ones = df.rankeval(groups="patient").acceptance_precision(**ask).iloc[0]
+    copies = pd.concat([df] * 4, ignore_index=True).rankeval(groups="patient")
+    fours = copies.acceptance_precision(**ask).iloc[0]
+    for name in ("ci", "recall", "spec", "npv", "f1"):
+        ends = [f"{name}_low", f"{name}_high"]
+        limits = plain[ends].to_numpy(dtype=float)
+        width = limits[1] - limits[0]
+        assert ones[ends].to_numpy(dtype=float) == pytest.approx(limits, abs=0.1 * width)
+        assert fours[ends].to_numpy(dtype=float) == pytest.approx(limits, abs=0.1 * width)
+    assert np.isnan(ones["youden_low"])
+    assert ones["youden"] == plain["youden"]
+
+
+def test_the_precision_of_groups_is_that_of_the_list_at_the_threshold(simulated):
+    df = simulated.assign(patient=np.arange(len(simulated)) // 4).rankeval(groups="patient")
+    found = df.acceptance_precision(n=100, measures="good").iloc[0]
+    best = df.nbest_precision(100, measures="good", target="region").iloc[0]
+    assert found["n_accepted"] == 100
+    ends = ["precision", "ci_low", "ci_high"]
+    assert found[ends].tolist() == pytest.approx(best[ends].tolist())
+    with pytest.raises(ValueError, match="Omit phi"):
+        df.acceptance_precision(0.5, phi=2.0)
 
 
 def test_the_threshold_of_a_list(simulated):
@@ -356,8 +389,109 @@ def test_nothing_to_promise():
     with pytest.warns(rankeval_pd.RankevalWarning, match="true positive"):
         none = df.assign(gold=False).rankeval.choose_threshold(recall=0.5).iloc[0]
     assert np.isnan(none["ci_low"])
-    with pytest.raises(ValueError, match="precision= cannot stand beside recall="):
-        rankeval_pd.choose_threshold(df, precision=0.9, recall=0.8)
+
+
+def test_specificity_is_the_limit_of_an_order_statistic():
+    """Of 100 negatives, 87 that are rejected give at least .8, and 86 do not."""
+    rng = np.random.default_rng(0)
+    df = pd.DataFrame({"m": rng.normal(size=1_000), "gold": np.arange(1_000) >= 100})
+    row = df.rankeval.choose_threshold(of={"specificity": 0.8}).iloc[0]
+    negatives = df.loc[~df["gold"], "m"].sort_values()
+    assert negatives.iloc[86] < row["threshold"] <= negatives.iloc[87]
+    accepted = df["m"] >= row["threshold"]
+    assert row["specificity"] == metrics.recall_score(~df["gold"], ~accepted) == 0.87
+    assert row["ci_low"] == pytest.approx(_limit(87, 100, 0.05))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "share"),
+    [("npv", "precision", 0.93), ("specificity", "recall", 0.6)],
+)
+@pytest.mark.parametrize("groups", [None, "patient"])
+def test_rejected_sets_are_those_of_turned_scores_and_labels(simulated, one, other, share, groups):
+    df = simulated.assign(patient=np.arange(len(simulated)) // 3)[["good", "gold", "patient"]]
+    turned = df.assign(good=-df["good"], gold=~df["gold"])
+    row = df.rankeval(groups=groups).choose_threshold(of={one: share}, measures="good").iloc[0]
+    back = turned.rankeval(groups=groups).choose_threshold(of={other: share}, measures="good")
+    assert row["ci_low"] == pytest.approx(back["ci_low"][0])
+    assert len(df) - row["n_accepted"] == back["n_accepted"][0]
+    accepted = df["good"] >= row["threshold"]
+    labels = ~df["gold"], ~accepted
+    scores = {"npv": metrics.precision_score, "specificity": metrics.recall_score}
+    assert row[one] == pytest.approx(scores[one](*labels))
+
+
+@pytest.mark.parametrize(("first", "second"), [*itertools.permutations(_AIMS, 2)])
+def test_two_requirements_hold_at_one_threshold(first, second):
+    rng = np.random.default_rng(1)
+    gold = rng.random(3_000) < 0.4
+    df = pd.DataFrame({"m": rng.normal(size=3_000) + 2.5 * gold, "gold": gold})
+    aims = {first: 0.75, second: 0.75}
+    if {first, second} == {"precision", "npv"}:
+        with pytest.raises(ValueError, match="not precision with npv"):
+            df.rankeval.choose_threshold(of=aims)
+        return
+    row = df.rankeval.choose_threshold(of=aims).iloc[0]
+    accepted = df["m"] >= row["threshold"]
+    tn, fp, fn, tp = metrics.confusion_matrix(gold, accepted).ravel()
+    right = {"precision": (tp, tp + fp), "npv": (tn, tn + fn), "recall": (tp, tp + fn)}
+    right["specificity"] = tn, tn + fp
+    for aim in aims:  # each at half the error rate; predictive values in several sequences
+        assert _limit(*right[aim], 0.025) >= 0.75
+    assert row["ci_low"] >= 0.75
+
+
+def test_two_requirements_that_exclude_each_other(simulated):
+    for aims in ({"recall": 0.9, "specificity": 0.9}, {"precision": 0.9, "recall": 0.9}):
+        with pytest.warns(RankevalWarning, match="no threshold guarantees a .* and a "):
+            found = simulated.rankeval.choose_threshold(of=aims)
+        assert found["threshold"].isna().all()
+
+
+@pytest.mark.parametrize(
+    ("asked", "error", "message"),
+    [
+        ({"of": 0.9}, TypeError, "of=0.9: pass a mapping"),
+        ({"of": {"f1": 0.9}}, ValueError, "of='f1' is not one of 'precision'"),
+        ({"of": {"npv": 95}}, ValueError, "npv=95 is outside"),
+        ({"of": {"recall": 0.9}, "recall": 0.8}, ValueError, "one or two different"),
+        ({"of": {"recall": 0.9, "npv": 0.9}, "precision": 0.8}, ValueError, "one or two"),
+        ({"specificity": 0.9}, TypeError, "of={'specificity': 0.9"),
+    ],
+)
+def test_requirements_that_cannot_be_read(simulated, asked, error, message):
+    with pytest.raises(error, match=message):
+        simulated.rankeval.choose_threshold(**asked)
+
+
+@pytest.mark.parametrize("of", ["recall", "specificity"])
+def test_a_margin_of_sets_is_that_of_tango(simulated, of):
+    """Tango (1998): the score statistic at a difference of -margin, with his estimate of q21."""
+    cuts, margin = {"good": 1.0, "fair": 1.2}, 0.15
+    table = simulated.rankeval.compare_thresholds(
+        "good", "fair", cuts, of=of, margin=margin, alternative="greater", details=True
+    )
+    row = table.iloc[0]
+    right = simulated["gold"] == (of == "recall")
+    a, b = ((simulated[name] >= cut)[right] == (of == "recall") for name, cut in cuts.items())
+    n, only_a, only_b, shift = right.sum(), (a & ~b).sum(), (b & ~a).sum(), -margin
+    linear = -only_a - only_b + (2 * n - only_a + only_b) * shift
+    least = (np.sqrt(linear**2 + 8 * n * only_b * shift * (1 - shift)) - linear) / (4 * n)
+    z = (only_a - only_b - n * shift) / np.sqrt(n * (2 * least + shift * (1 - shift)))
+    assert row["p_noninferior"] == pytest.approx(stats.norm.sf(z), rel=1e-6)
+
+
+@pytest.mark.parametrize("of", ["precision", "npv", "f1"])
+def test_a_margin_of_sets_agrees_with_the_interval(simulated, of):
+    """Two one-sided tests reject at 5% if and only if the 90% interval is within the margin."""
+    for margin in (0.02, 0.05, 0.1, 0.2, 0.4):
+        row = simulated.rankeval.compare_thresholds(
+            "good", "fair", 1.0, of=of, margin=margin, level=0.9
+        ).iloc[0]
+        inside = -margin < row["ci_low"] and row["ci_high"] < margin
+        assert (row["p_equivalence"] <= 0.05) == inside
+    with pytest.raises(ValueError, match="test='fisher'"):
+        simulated.rankeval.compare_thresholds("good", "fair", 1.0, margin=0.1, test="fisher")
 
 
 def test_the_first_set_that_can_pass_is_tested():

@@ -93,7 +93,7 @@ def test_averages_of_queries_say_what_they_are():
     assert [ax.get_title() for ax in panels] == ["metric = nDCG@10", "metric = AP"]
     assert {ax.get_xlabel() for ax in panels} == {"mean over queries"}
     ax = plotting.precision(call.nbest_precision([5, 10], average="macro"))
-    words = "95% Korn-Graubard confidence intervals over queries, separately at each n"
+    words = "95% Korn-Graubard confidence intervals for the macro average over query"
     assert words in caption(ax)
     assert not any("random" in text for text in named(ax))
 
@@ -129,11 +129,11 @@ def test_envelope_beside_the_bound(two):
     counts = two.rankeval.random_bound([0.05, 0.001], n, simultaneous=True)
     for p, name in ((0.05, "chance 5%"), (0.001, "chance 0.1%")):
         rows = counts[counts["p"] == p]
-        equal(xy(ax, name)[:, 1], rows["critical"] / rows["n"])
+        equal(xy(ax, f"{name}, all n")[:, 1], rows["critical"] / rows["n"])
     field = ax.collections[0].get_paths()[0].vertices[:, 1]
-    assert field.max() == xy(ax, "chance 5%")[:, 1].max()
+    assert field.max() == xy(ax, "chance 5%, all n")[:, 1].max()
     bound = two.rankeval.random_bound(0.05, n)
-    equal(xy(ax, "_each n separately")[:, 1], bound["critical"] / bound["n"])
+    equal(xy(ax, "chance 5%, each n")[:, 1], bound["critical"] / bound["n"])
     assert ax.get_xscale() == "log"
     words = "below the edge at every n; the hairline is the bound for a single n"
     assert words in caption(ax)
@@ -147,7 +147,7 @@ def test_many_candidates_are_computed_at_some_n():
     df = candidates(25_000, names=2)
     ax = df.rankeval.plot.random_bound()
     assert ax.get_xscale() == "log"
-    n, drawn = line(ax, "chance 5%").get_data()
+    n, drawn = line(ax, "chance 5%, all n").get_data()
     assert len(n) <= 4000
     assert (n[0], n[-1]) == (10, 25_000)
     bound = df.rankeval.random_bound(0.05, seen([25_000]), simultaneous=True)
@@ -260,19 +260,6 @@ def test_comparison_without_any_significant_n(two):
     twins = two.assign(twin=2 * two["good"])
     ax = twins.rankeval.plot.comparison("good", "twin", range(1, 4))
     assert "good and twin have identical lists at each n shown." in caption(ax)
-
-
-def test_comparison_with_overlap(two):
-    asked = {"overlap": True, "simultaneous": False}
-    ax = two.rankeval.plot.comparison("good", "poor", [20, 50, 200], **asked)
-    compared = two.rankeval.compare("good", "poor", [20, 50, 200])
-    below, right = ax.figure.axes[2:]
-    for drawn, values in (
-        (xy(right, "_overlap"), compared["overlap"] / compared["n"]),
-        (xy(below, "_difference"), compared["difference"]),
-    ):
-        equal(drawn, np.column_stack([compared["n"], values]))
-    assert "(scale on the right): share of candidates in both lists" in caption(ax)
 
 
 def test_impossible_levels_of_a_picture_are_refused(df):

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from sklearn.metrics import ndcg_score
 
 import rankeval_pd
 from rankeval_pd import RankevalWarning, paired_bootstrap, per_query, summary, system_ranks
@@ -710,3 +711,28 @@ def test_no_judged_query_gives_an_empty_table(metrics):
         found = per_query(frame.assign(grade=np.nan), metrics, wide=True)
     assert found.empty
     assert per_query(frame.assign(grade=1).iloc[:0], metrics, wide=True).shape == found.shape
+
+
+def test_several_collections_are_summarized_apart_or_with_equal_weight():
+    """scikit-learn's ndcg_score in each collection, and its means."""
+    rng = np.random.default_rng(2)
+    rows = pd.MultiIndex.from_product([["x", "y"], range(12), range(15)])
+    data = rows.to_frame(index=False, name=["collection", "query", "document"])
+    data = data[(data["collection"] == "x") | (data["query"] < 8)]
+    data = data.assign(grade=rng.integers(0, 3, len(data)))
+    data = data.assign(**{name: data["grade"] + rng.normal(size=len(data)) for name in "ab"})
+    keys = ["collection", "query"]
+    values = data.rankeval(by=keys, measures=["a", "b"]).per_query("nDCG@5", wide=True)
+    wanted = {
+        (*key, name): ndcg_score([part["grade"]], [part[name]], k=5)
+        for key, part in data.groupby(keys)
+        for name in "ab"
+    }
+    means = pd.Series(wanted).groupby(level=[0, 2]).mean()
+    apart = values.rankeval(by="collection").summary().set_index(["collection", "system"])
+    assert apart["value"].to_dict() == pytest.approx(means.to_dict())
+    macro = values.rankeval(strata="collection").summary().set_index("system")["value"]
+    assert macro.to_dict() == pytest.approx(means.groupby(level=1).mean().to_dict())
+    pooled = data.rankeval(by=keys, measures=["a", "b"]).summary(["nDCG@5"])
+    every = pd.Series(wanted).groupby(level=2).mean()
+    assert pooled.set_index("measure")["value"].to_dict() == pytest.approx(every.to_dict())

@@ -38,7 +38,7 @@ FINITE = {
     "doors.dask.collect_head": "the partitions, of which it takes more each time",
     "doors.dask.folded": "the parts, several of which become one",
     "doors.datasets._coords_of_groups": "the names of a Dataset",
-    "doors.item_tables.find_metric": "the columns",
+    "stats.items.numbered_formula": "the columns",
     "errors.warn": "the frames of the call",
     "lists.repetition._likely": "the steps of the grids, down to 1",
     "plotting.look.Look.color": "the colors",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -123,9 +125,12 @@ def test_plans_of_rows_of_accuracy_use_its_test():
 def test_a_plan_that_no_study_fulfils_is_refused():
     for ask, message in [
         (lambda: rankeval_pd.needed_items(0.03, PILOT),
-         r"gain=0.03: with 3 seeds, no test set can detect .* Add seeds; needed_seeds"),
+         r"gain=0.03: with 3 seeds, no test set can detect .* Plan at least \d+ seeds, n_seeds="),
         (lambda: rankeval_pd.needed_seeds(0.03, PILOT),
-         r"with 400 items, no number of seeds is sufficient. Add items; needed_items"),
+         r"with 400 items, no number of seeds is sufficient. Plan more than [\d,]+ items"),
+        (lambda: rankeval_pd.needed_items(1, 0.02, 400, metric="accuracy"),
+         "gain=1: accuracy ranges from 0 to 1, so that one point is 0.01"),
+        (lambda: rankeval_pd.needed_items(2, _area_row()), "gain=2: area ranges from 0 to 1"),
         (lambda: rankeval_pd.needed_seeds(0.1, 0.025, 400), "variance between seeds is missing"),
         (lambda: rankeval_pd.detectable_gain(PILOT, n_seeds=1), "n_seeds=1: pass"),
         (lambda: rankeval_pd.detectable_gain(0.1, 9, n_seeds=4), "no variance between seeds"),
@@ -143,6 +148,48 @@ def test_a_plan_that_no_study_fulfils_is_refused():
     ]:  # fmt: skip
         with pytest.raises(ValueError, match=message):
             ask()
+
+
+def _area_row(method: str = "area", *args: str) -> pd.Series:
+    pilot = rankeval_pd.datasets.simulate_candidates(1_000)
+    return getattr(pilot.rankeval, method)(*args, details=True).iloc[0]
+
+
+@pytest.mark.parametrize("asked", [("area",), ("area", "ap"), ("compare_area", "good", "fair")])
+def test_the_size_for_the_width_and_the_power_of_areas(asked):
+    """The normal formulas: N (z se / half)^2, and N ((z + z of the power) se / difference)^2."""
+    row, z = _area_row(*asked), stats.norm.ppf([0.975, 0.8])
+    size = rankeval_pd.needed_items(0.01, row, power=None)
+    assert size == pytest.approx(1_000 * (z[0] * row["se"] / 0.01) ** 2, rel=0.01)
+    size = rankeval_pd.needed_items(0.02, row)
+    assert size == pytest.approx(1_000 * (z.sum() * row["se"] / 0.02) ** 2, rel=0.01)
+    half = rankeval_pd.detectable_gain(row, 4_000, power=None)
+    assert half == pytest.approx(z[0] * row["se"] / 2, rel=0.01)
+
+
+@pytest.mark.parametrize(("share", "half"), [(0.9, 0.05), (0.5, 0.03), (0.8, 0.01)])
+def test_the_size_for_the_width_of_a_proportion(share, half):
+    """Wald's formula, z^2 p (1 - p) / half^2, and Student's quantile for that size."""
+    size = rankeval_pd.needed_items(half, (share * (1 - share)) ** 0.5, 1, power=None)
+    wald = stats.norm.ppf(0.975) ** 2 * share * (1 - share) / half**2
+    assert (
+        wald <= size <= 1 + wald * (stats.t.ppf(0.975, wald - 1) / stats.norm.ppf(0.975)) ** 2 + 1
+    )
+
+
+def test_each_way_out_of_an_impossible_plan_is_one():
+    with pytest.raises(ValueError, match="Plan at least") as refused:
+        rankeval_pd.needed_items(0.03, PILOT)
+    seeds = int(re.search(r"at least (\d+) seeds", str(refused.value)).group(1))
+    assert rankeval_pd.needed_items(0.03, PILOT, n_seeds=seeds) > 400
+    with pytest.raises(ValueError, match="no test set"):
+        rankeval_pd.needed_items(0.03, PILOT, n_seeds=seeds - 1)
+    with pytest.raises(ValueError, match="Plan more than") as refused:
+        rankeval_pd.needed_seeds(0.03, PILOT)
+    items = int(
+        re.search(r"more than ([\d,]+) items", str(refused.value)).group(1).replace(",", "")
+    )
+    assert rankeval_pd.needed_seeds(0.03, PILOT, 2 * items) > 3
 
 
 # ------------------------------------------------------------------------------ compare_accuracies

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,6 +15,7 @@ from sklearn import metrics
 from sklearn.metrics import roc_auc_score
 
 import rankeval_pd
+from rankeval_pd import RankevalWarning
 from rankeval_pd.stats.items import METRICS
 
 SCORES = {
@@ -43,6 +47,73 @@ def test_the_scores_of_predictions_are_scikit_learn_s():
         assert "m1" in rankeval_pd.in_words(tested)
 
 
+CLASS_MEANS = {
+    "balanced_accuracy": metrics.balanced_accuracy_score,
+    "macro_f1": partial(metrics.f1_score, average="macro"),
+    "accuracy": metrics.accuracy_score,
+}
+
+
+@pytest.mark.parametrize("metric", CLASS_MEANS)
+def test_means_over_classes_are_scikit_learn_s(metric):
+    rng = np.random.default_rng(3)
+    y_true = rng.choice(["a", "b", "c", "d"], 300, p=[0.5, 0.3, 0.15, 0.05])
+    models = {f"m{k}": np.where(rng.random(300) < 0.2 * k, "a", y_true) for k in (1, 2, 3)}
+    items = rankeval_pd.from_predictions(y_true, models, metric).rankeval(metric=metric)
+    ranked = items.system_ranks()
+    table = ranked.set_index("system")
+    for name, labels in models.items():
+        assert table["value"][name] == pytest.approx(CLASS_MEANS[metric](y_true, labels), abs=1e-10)
+    row = items.paired_bootstrap("m1", "m2", n_resamples=2000).iloc[0]
+    drawn = rng.integers(0, 300, (2000, 300))
+    score = CLASS_MEANS[metric]
+    gains = [score(y_true[x], models["m1"][x]) - score(y_true[x], models["m2"][x]) for x in drawn]
+    low, high = np.quantile(gains, [0.025, 0.975])
+    assert [row["ci_low"], row["ci_high"]] == pytest.approx([low, high], abs=0.015)
+    written = metric.replace("_", " ").replace("f1", "F1")
+    assert (
+        written in rankeval_pd.in_words(ranked) + rankeval_pd.paper_table(ranked).attrs["caption"]
+    )
+
+
+@given(st.data())
+def test_classes_that_only_one_model_predicts(data):
+    labels, size = st.sampled_from("abc"), data.draw(st.integers(1, 12))
+    draw = st.lists(labels, min_size=size, max_size=size)
+    y_true, *predicted = data.draw(draw), data.draw(draw), data.draw(draw)
+    for metric, score in CLASS_MEANS.items():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            models = {"one": predicted[0], "other": predicted[1]}
+            items = rankeval_pd.from_predictions(y_true, models, metric)
+            expected = [score(y_true, x) for x in predicted]
+            for name, value in zip(models, expected, strict=True):
+                sums = items[[name]].sum().to_numpy(dtype=float)
+                found = METRICS[metric].score(sums) if metric != "accuracy" else sums / size
+                assert found == pytest.approx(value, abs=1e-10)
+
+
+def test_specificity_is_the_recall_of_the_other_class():
+    y_true, models = _drawn()
+    items = rankeval_pd.from_predictions(y_true, models, "specificity")
+    table = items.rankeval(metric="specificity").system_ranks().set_index("system")["value"]
+    for name, labels in models.items():
+        expected = metrics.recall_score(y_true, labels, pos_label=0)
+        assert table[name] == pytest.approx(expected, abs=1e-10)
+    turned = rankeval_pd.from_predictions(y_true, models, "recall", positive=0)
+    a = items.rankeval(metric="specificity").paired_bootstrap("m1", "m2")
+    b = turned.rankeval(metric="recall").paired_bootstrap("m1", "m2")
+    assert a[["gain", "p_value"]].to_numpy().tolist() == b[["gain", "p_value"]].to_numpy().tolist()
+
+
+def test_labels_that_never_occur_are_warned_of():
+    with pytest.warns(RankevalWarning, match="'B' never occur in y_true"):
+        items = rankeval_pd.from_predictions(["a", "b"], {"m": ["a", "B"]}, "accuracy")
+    assert items["m"].tolist() == [True, False]
+    with pytest.raises(ValueError, match="metric='macro_f1' has no positive class"):
+        rankeval_pd.from_predictions(["a", "b"], {"m": ["a", "b"]}, "macro_f1", positive="a")
+
+
 @given(st.data())
 def test_any_labels_give_scikit_learn_s_f1_of_the_positive_class(data):
     labels = data.draw(st.sampled_from([(0, 1), ("no", "yes"), ("a", "b", "c"), (False, True)]))
@@ -53,7 +124,10 @@ def test_any_labels_give_scikit_learn_s_f1_of_the_positive_class(data):
         with pytest.raises(ValueError, match="is not one of the labels"):
             rankeval_pd.from_predictions(y_true, y_pred, "f1", positive=positive)
         return
-    sums = rankeval_pd.from_predictions(y_true, y_pred, "f1", positive=positive)["model"].sum()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankevalWarning)  # of labels that never occur
+        table = rankeval_pd.from_predictions(y_true, y_pred, "f1", positive=positive)
+    sums = table["model"].sum()
     found = 2.0 * sums["correct"] / (sums["guess"] + sums["gold"])
     truth, guess = (np.array([x == positive for x in y]) for y in (y_true, y_pred))
     assert found == pytest.approx(metrics.f1_score(truth, guess), abs=1e-10)

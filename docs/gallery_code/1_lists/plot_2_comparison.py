@@ -28,11 +28,6 @@ ax = rankings.plot.comparison("G2", "t", range(50, 1501))
 print(rankeval_pd.plotting.caption(ax))
 
 # %%
-# Show the proportion of candidates in both lists:
-
-rankings.plot.comparison("G2", "t", range(50, 1501), overlap=True)
-
-# %%
 # All pairs of measures, each in a row of the strip:
 
 rankings.plot.comparison(n=range(50, 1501))
