@@ -28,6 +28,7 @@ WRITTEN = {
     DOCS / "validation" / "performance" / "methods.md",
 }
 LEAST = 60  # smaller counts describe an example, not what was simulated or counted
+LINKS = re.compile(r"\[10\.\d+/[^\]]*\]\([^)]*\)|\]\([^)]*\)|<http[^>]*>")  # a DOI is no version
 CODE = re.compile(r"^(`{3,}|~{3,}).*?^\1`*$", re.S | re.M)
 NOUNS = (
     "word pairs|pairs|terms|results|numbers|settings|comparisons|functions|methods|measures|pages"
@@ -66,7 +67,7 @@ def claims(path: Path) -> Iterator[tuple[str, str]]:
     """Yield the kind and the text of each claim on a page that the page does not show."""
     text = path.read_text("utf-8")
     shown = {*_numbers(" ".join(found[0] for found in CODE.finditer(text)))} | printed_in_papers()
-    prose = re.sub(r"\s+", " ", CODE.sub("", _without_sentences(path, text)))
+    prose = re.sub(r"\s+", " ", LINKS.sub("]", CODE.sub("", _without_sentences(path, text))))
     for kind, pattern in KINDS.items():
         for found in pattern.finditer(prose):
             if kind == "file" and (ROOT / found[1]).exists():

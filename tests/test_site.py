@@ -143,6 +143,15 @@ def test_pages_of_the_api_link_to_the_roles_and_name_each_there():
     parts = [":Parameters:", ".. rubric:: Examples", "..", "The mark of numpydoc."]
     module.examples_first(parts)
     assert parts[0] == ".. rubric:: Examples"
+    parts = [":Parameters:", "", "    **data** : x", "", "    **level** : y", "", ":Returns:"]
+    module.group_parameters(parts)
+    assert [x for x in parts if x] == [
+        ":Parameters:", "    **data** : x", ":Interval:", "    **level** : y", ":Returns:"
+    ]  # fmt: skip
+    module.on_this_page(parts, "compare")
+    assert "`Interval <compare-interval_>`__" in parts[1]
+    assert parts[parts.index(":Returns:") - 2] == ".. _compare-returns:"
+    assert module.short_signature(rankeval_pd.compare) == "(data, a, b, n, *, of, test, ...)"
     roles = (DOCS / "api" / "roles.md").read_text("utf-8")
     assert [r for r in heading.split(":")[0].strip().split(", ") if f"`{r}`" not in roles] == []
 
