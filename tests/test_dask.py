@@ -45,7 +45,7 @@ def test_every_method_exists_or_says_what_to_do(ddf):
         ("repetition", "repetition does not exist for a Dask DataFrame"),
         ("gain_by_size", r"ddf.sample\(frac=...\)"),
         ("plot", "plots require a head"),
-        ("nbest", "nbest_precision"),
+        ("nbest", "difference_region"),
     ],
 )
 def test_a_method_that_does_not_exist_says_why(ddf, name, message):

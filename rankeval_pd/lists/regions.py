@@ -97,10 +97,10 @@ def difference_region(
             "a head does not contain the ranks of some candidates that are in only one list."
             f" {errors.COMPUTE}."
         )
-    return doors.above_door(_rows_of_lists(doors.below_door(data), a, b, n, roles), data)
+    return doors.above_door(_rows_found(doors.below_door(data), a, b, n, roles), data)
 
 
-def _rows_of_lists(
+def _rows_found(
     data: pd.DataFrame, a: Hashable, b: Hashable, n: float | None, roles: RankingRoles
 ) -> pd.DataFrame:
     """Return the rows found in only one of two lists, or the rows of each list, with ranks."""

@@ -591,7 +591,7 @@ def _agreement_with_limits(
 def _pairs_apart(counts: IntArray, weight: FloatArray | float, apart: FloatArray) -> FloatArray:
     """Return, for each candidate, the weighted disagreement of its votes, and the counts."""
     pairs = ((counts @ apart) * counts).sum(axis=1)
-    return np.column_stack([pairs / weight, counts])
+    return np.column_stack([pairs / weight, counts]).astype(float)
 
 
 def _with_interval(per_candidate: FloatArray, of: Disagreement, level: float) -> Agreement:

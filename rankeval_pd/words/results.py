@@ -262,9 +262,10 @@ def _verdict(part: pd.DataFrame, name: str, where: Row, attrs: Attrs) -> Iterato
     if "letters" in part and len(others):
         yield from _rank_sentences(first, others, name, attrs)
         leading = part.loc[part["rank_low"] == 1, name]
-        if len(leading) > 1 and noun_of(attrs) == "system" and attrs.get("adjust") in TOGETHER:
+        several = 1 < len(leading) <= MOST and noun_of(attrs) == "system"
+        if several and attrs.get("adjust") in TOGETHER:
             sure = percent_of(1.0 - alpha_of(attrs))
-            yield f"With {sure} confidence, any of {join(leading, noun=many)} could be first."
+            yield f"With {sure} confidence, any of {join(leading, most=MOST)} could be first."
     if "difference" in part and "baseline" in attrs:
         yield from _differences(part, name, {**attrs, **where})
     if "better_than_chance" in part:
