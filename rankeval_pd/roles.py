@@ -291,8 +291,9 @@ class Roles:
         if crossed:
             advice = (
                 "two crossed factors are supported only by nbest_precision, compare and"
-                " significant_ranges without resampling, and by paired_bootstrap. Pass the factor"
-                " with fewer levels; if the other one has an effect, the result is overconfident."
+                " significant_ranges without resampling, and by paired_bootstrap and system_ranks."
+                " Pass the factor with fewer levels; if the other one has an effect, the result is"
+                " overconfident."
             )
         raise ValueError(f"groups={shown(self.groups)}: {advice}")
 
@@ -435,6 +436,7 @@ FamilyAdjustment = Literal["holm", "bonferroni", "bh", "by", "max-t", "max-t-ste
 AdjustOver = Literal["all", "group"]
 ListsAdjustOver = Literal["all", "n", "group"]
 EachAdjustOver = Literal["n", "group"]
+AgreementKind = Literal["nominal", "linear", "quadratic"]
 Alternative = Literal["two-sided", "greater", "less"]
 AreaInterval = Literal["newcombe", "delong"]
 AreaKind = Literal["roc", "ap"]
@@ -848,7 +850,7 @@ def awaits_measures(data: FrameOrDataset, keywords: Keywords) -> bool:
 # Reshape long frames to one column for each system or measure.
 
 #: usual names of the columns of a long frame, by what they are
-_USUAL = {
+USUAL = {
     "query": ("query", "qid", "query_id"),
     "document": ("document", "docno", "doc_id", "docid", "item"),
     "grade": ("gold", "grade", "label", "relevance"),
@@ -869,7 +871,7 @@ def usual_roles(data: Any, keywords: Keywords) -> dict[str, Any]:
     renamed = all(x is None or (isinstance(x, str) and x in _RENAMED) for x in named)
     if not renamed or not data.columns.is_unique:
         return {}
-    there = {kind: [x for x in names if x in data] for kind, names in _USUAL.items()}
+    there = {kind: [x for x in names if x in data] for kind, names in USUAL.items()}
     found = {kind: names[0] for kind, names in there.items() if names}
     several = any(len(names) > 1 for names in there.values())
     numbers = {x for x in data if is_score(data[x].dtype) or is_bool_dtype(data[x].dtype)}

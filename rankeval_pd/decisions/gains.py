@@ -28,7 +28,6 @@ from rankeval_pd.stats.gains import (
     PairTests,
     Tested,
     bootstrap_tests,
-    refuse_crossed,
 )
 from rankeval_pd.stats.item_gains import Draws, draws_of
 from rankeval_pd.tables import GROUP, Rows
@@ -213,7 +212,6 @@ def ranks_of(
     items: AnyItems, options: PairOptions, step: Step = quiet, *, test: str = "bootstrap"
 ) -> Rows:
     """Return one row per system, with the columns of pairs that decide about ranks."""
-    refuse_crossed(items, "system_ranks")
     systems = np.arange(items.n_systems)
     pairs = np.stack(stats.all_pairs(items.n_systems), axis=1)
     draws = draws_of(items, pairs, options, step)

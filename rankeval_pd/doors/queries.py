@@ -32,6 +32,7 @@ from rankeval_pd.errors import (
 )
 from rankeval_pd.options import with_roles_and
 from rankeval_pd.roles import (
+    USUAL,
     Names,
     QueryMissing,
     QueryTies,
@@ -163,10 +164,12 @@ def read_queries(frame: pd.DataFrame, options: QueryOptions) -> Queries:
     for role, name in defaults.items():
         if getattr(roles, role) is None and (name in frame.columns or name in frame.index.names):
             roles = replace(roles, **{role: name})
-    if roles.by is None:
+    unnamed = not frame.index.is_unique or any(name in frame for name in USUAL["query"])
+    if roles.by is None and unnamed:  # otherwise, the rows are a single list
         raise ValueError(
             "by is missing, and there is no column or index level 'query' (columns:"
-            f" {listed(frame.columns)}). Pass the query column as by=..."
+            f" {listed(frame.columns)}). Pass the query column as by=..., or give the candidates of"
+            " a single list unique labels."
         )
     frame = with_levels(frame, roles)
     by = as_names(roles.by, frame.columns)

@@ -20,7 +20,6 @@ from rankeval_pd.errors import (
     check_kind,
     check_number,
     check_share,
-    hushed,
     listed,
     shown,
     warn,
@@ -29,17 +28,22 @@ from rankeval_pd.judging.judged import check_frame, judged_difference, read_samp
 from rankeval_pd.lists.regions import difference_region
 from rankeval_pd.options import Capabilities, with_options, with_roles, with_roles_but
 from rankeval_pd.roles import (
+    AgreementKind,
     JudgedRoles,
+    ListSizes,
+    Names,
     Roles,
     as_names,
     find_gold,
     frame_column,
+    is_score,
+    measures_of,
     native,
     refuse_dim,
     with_columns,
 )
 from rankeval_pd.stats import FloatArray, Pilot
-from rankeval_pd.tables import apart
+from rankeval_pd.tables import apart, as_list
 
 # ---- Plan how many candidates to judge when you compare two measures
 
@@ -59,9 +63,9 @@ _OUTSIDE = (0.025, 0.975)  # quantiles for the range of the power
 @with_roles
 def plan_annotation(
     candidates: pd.DataFrame,
-    a: Hashable,
-    b: Hashable,
-    n: int,
+    a: Hashable = None,
+    b: Names = None,
+    n: ListSizes = None,
     *,
     power: float = 0.8,
     alpha: float = 0.05,
@@ -75,9 +79,11 @@ def plan_annotation(
     ----------
     candidates : DataFrame
         Candidates. Unjudged candidates have a missing gold label.
-    a, b : names of measures
-    n : int
-        Size of each list.
+    a
+    b : name or list of names, optional
+        Second measure, or several.
+    n : int or sequence of int
+        Sizes of the lists.
     power : float
         Required power of Fisher's two-sided test on the judged candidates in the two difference
         regions.
@@ -94,10 +100,11 @@ def plan_annotation(
     Returns
     -------
     DataFrame
-        One row per group: ``measure_a``, ``measure_b``, ``n``; ``n_judged``: existing judgments;
-        ``n_more``: additional judgments needed, half in each region if possible, or all remaining
-        candidates; ``power``: the resulting power; ``power_low``, ``power_high``: 95% range of the
-        power given the pilot, NaN with ``precisions``. ``details=True`` adds ``n_region``: total
+        One row per group, pair and n: ``measure_a``, ``measure_b``, ``n``; ``n_judged``: existing
+        judgments; ``n_more``: additional judgments needed, half in each region if possible, or all
+        remaining candidates; ``power``: the resulting power; ``power_low``, ``power_high``: 95%
+        range of the power given the pilot, NaN with ``precisions``. ``details=True`` adds
+        ``n_region``: total
         size of the two regions; ``region_share``: proportion of the candidates in either list that
         are in a region; ``precision_a``, ``precision_b``: precisions in the regions.
 
@@ -134,10 +141,12 @@ def plan_annotation(
         )
     power = check_share("power", power)
     alpha = check_share("alpha", alpha)
-    n = check_count("n", n)
+    _check_sizes(n)
     if budget is not None:
         budget = check_count("budget", budget, 0)
-    judged = judged_difference(candidates, a, b, n, **roles)
+    judged = pd.concat(
+        [judged_difference(candidates, *x, n, **roles) for x in _pairs(candidates, a, b, roles)]
+    )
     groups = judged.columns[: list(judged.columns).index("measure_a")]
     rows = []
     for _, row in judged.iterrows():
@@ -159,11 +168,9 @@ def plan_annotation(
         rows.append(
             {
                 **row[groups],
-                "measure_a": a,
-                "measure_b": b,
-                "n": n,
+                **row[["measure_a", "measure_b", "n"]],
                 "n_region": 2 * state.size,
-                "region_share": 2 * state.size / (n + state.size),
+                "region_share": 2 * state.size / (row["n"] + state.size),
                 "precision_a": state.precisions[0],
                 "precision_b": state.precisions[1],
                 "n_judged": sum(state.judged),
@@ -180,6 +187,21 @@ def plan_annotation(
     if precisions is not None:
         result.attrs["precisions"] = list(precisions)
     return result
+
+
+def _pairs(
+    candidates: pd.DataFrame, a: Hashable, b: Names, roles: JudgedRoles
+) -> list[tuple[Hashable, Hashable]]:
+    """Return the pairs of measures, as in :func:`compare`."""
+    if b is not None:
+        return [(a, other) for other in doors.others_of(b)]
+    return doors.pair_names(measures_of(candidates, roles) or [None], a, None)
+
+
+def _check_sizes(n: ListSizes) -> None:
+    """Raise an error unless the sizes of the lists are given."""
+    if doors.check_n(n) is None:
+        raise ValueError("n=None: pass the size of the lists, or several, as in n=[100, 500].")
 
 
 def _warn_of_power(
@@ -442,9 +464,9 @@ def _shares_of_regions(first: float, second: float, overlap: float) -> tuple[flo
 @with_roles_but("positive", "min_grade")
 def annotation_sheet(
     candidates: pd.DataFrame,
-    a: Hashable,
-    b: Hashable,
-    n: int,
+    a: Hashable = None,
+    b: Names = None,
+    n: ListSizes = None,
     *,
     size: int | None = None,
     **roles: Unpack[JudgedRoles],
@@ -471,7 +493,8 @@ def annotation_sheet(
     Notes
     -----
     The sheet is a random sample from the two difference regions, whose candidates alone distinguish
-    the measures, with equal numbers from each region if possible.
+    the measures, with equal numbers from each region if possible. For several pairs or sizes, it is
+    a random sample from the union of their regions, in which each candidate occurs once.
 
     Examples
     --------
@@ -492,8 +515,12 @@ def annotation_sheet(
     numbered = with_columns(sample.data, {"_place": np.arange(judged.size)})
     place = numbered.columns[-1]
     numbered[gold] = judged
-    with hushed(f"gold={gold!r}"):  # the labels, who was judged, can be equal
-        region = difference_region(numbered, a, b, n, **sample.roles)
+    _check_sizes(n)
+    asked = itertools.product(_pairs(candidates, a, b, roles), as_list(n))
+    regions = [difference_region(numbered, *pair, size, **sample.roles) for pair, size in asked]
+    region = pd.concat(regions)
+    if len(regions) > 1:
+        region = region.drop_duplicates(place).assign(list="a")
     left = region[~region[gold].astype(bool)]
     rng = np.random.default_rng(chosen.rng)
     sides = []
@@ -617,7 +644,13 @@ _COLUMNS = ("statistic", "annotators", "value", "ci_low", "ci_high", "n_candidat
     interval="jackknife",
 )
 @with_roles_but(*"agreement measures exclude key label lower_is_better ties missing rng".split())
-def annotator_agreement(data: Data, *, level: float = 0.95, **roles: Unpack[JudgedRoles]) -> Data:
+def annotator_agreement(
+    data: Data,
+    *,
+    kind: AgreementKind = "nominal",
+    level: float = 0.95,
+    **roles: Unpack[JudgedRoles],
+) -> Data:
     """Return coefficients of agreement between annotators, with intervals.
 
     Parameters
@@ -626,10 +659,13 @@ def annotator_agreement(data: Data, *, level: float = 0.95, **roles: Unpack[Judg
         Candidates with a column of labels for each annotator, for example ``gold=["a1", "a2",
         "a3"]``. A label is missing if the annotator did not judge the candidate. In a Dataset, the
         gold label can have a dimension ``annotator`` instead.
+    kind
+        Disagreement of two labels. "nominal" treats every value as an unordered category. For
+        grades, "linear" weights the disagreement by their distance, and "quadratic" by its square
+        (weighted kappa; alpha for interval data).
     level
     **roles
         Column roles. With ``positive`` or ``min_grade``, labels are converted to true and false.
-        Otherwise every value is an unordered category.
 
     Returns
     -------
@@ -638,8 +674,8 @@ def annotator_agreement(data: Data, *, level: float = 0.95, **roles: Unpack[Judg
         pair, "Fleiss' kappa" and "Krippendorff's alpha" for all annotators; ``annotators``;
         ``value`` with ``ci_low`` and ``ci_high``; ``n_candidates``: candidates with votes from both
         annotators (Cohen), from all annotators (Fleiss), or from at least two annotators
-        (Krippendorff). Fleiss' kappa is NaN if the number of votes varies across candidates. All
-        coefficients are NaN if all labels are the same.
+        (Krippendorff). Fleiss' kappa is NaN if the number of votes varies across candidates, and
+        omitted for grades. All coefficients are NaN if all labels are the same.
 
     Notes
     -----
@@ -651,8 +687,9 @@ def annotator_agreement(data: Data, *, level: float = 0.95, **roles: Unpack[Judg
 
     References
     ----------
-    J. Cohen (1960), A coefficient of agreement for nominal scales. J. L. Fleiss (1971), Measuring
-    nominal scale agreement among many raters. K. Krippendorff (2011), Krippendorff's alpha.
+    J. Cohen (1960), A coefficient of agreement for nominal scales. J. Cohen (1968), Weighted kappa.
+    J. L. Fleiss (1971), Measuring nominal scale agreement among many raters. K. Krippendorff
+    (2011), Krippendorff's alpha.
 
     Examples
     --------
@@ -676,16 +713,20 @@ def annotator_agreement(data: Data, *, level: float = 0.95, **roles: Unpack[Judg
             "for example gold=['a1', 'a2', 'a3']."
         )
     refuse_dim(chosen.dim, "candidate")
-    return doors.above_door(_table_of_agreement(doors.below_door(data), chosen, names, level), data)
+    frame = doors.below_door(data)
+    return doors.above_door(_table_of_agreement(frame, chosen, names, kind, level), data)
 
 
 def _table_of_agreement(
-    data: pd.DataFrame, chosen: Roles, names: list[Hashable], level: float
+    data: pd.DataFrame, chosen: Roles, names: list[Hashable], kind: AgreementKind, level: float
 ) -> pd.DataFrame:
     """Return the coefficients of all groups."""
     frame = doors.with_levels(data, chosen)
     find_gold(frame, replace(chosen, gold=chosen.gold[0]))
-    codes = _codes(frame, chosen)
+    codes, values = _codes(frame, chosen)
+    distances, how = _distances(values, kind), ""
+    if kind != "nominal":
+        how = f" with {kind} weights"
     by = as_names(chosen.by, frame.columns)
     keys, number = doors.group_numbers(frame, by)
     header = pd.Index([*apart(by, _COLUMNS), *_COLUMNS], tupleize_cols=False)
@@ -695,24 +736,44 @@ def _table_of_agreement(
         every = ", ".join(map(str, names))
         categories = range(max(int(labels.max(initial=0)), 0) + 1)
         counts = np.stack([(labels == k).sum(axis=0) for k in categories], axis=1)
+        here = distances
+        if distances is not None:  # a group may lack the last labels
+            here = distances[: counts.shape[1], : counts.shape[1]]
         rows = []
         for a, b in itertools.combinations(range(len(names)), 2):
-            kappa = stats.cohen_kappa(labels[a], labels[b], level)
-            rows.append((*key, "Cohen's kappa", f"{names[a]}, {names[b]}", *kappa))
-        rows.append((*key, "Fleiss' kappa", every, *stats.fleiss_kappa(counts, level)))
-        alpha = stats.krippendorff_alpha(counts, level)
-        rows.append((*key, "Krippendorff's alpha", every, *alpha))
+            kappa = stats.cohen_kappa(labels[a], labels[b], level, here)
+            rows.append((*key, f"Cohen's kappa{how}", f"{names[a]}, {names[b]}", *kappa))
+        if here is None:
+            rows.append((*key, "Fleiss' kappa", every, *stats.fleiss_kappa(counts, level)))
+        alpha = stats.krippendorff_alpha(counts, level, here)
+        rows.append((*key, f"Krippendorff's alpha{how}", every, *alpha))
         parts.append(pd.DataFrame(rows, columns=header))
     result = pd.concat(parts, ignore_index=True)
     result.attrs["level"] = level
     return result
 
 
-def _codes(frame: pd.DataFrame, roles: Roles) -> stats.IntArray:
-    """Return 0-based label codes (annotator, candidate), with -1 for missing labels."""
+def _distances(values: pd.Index, kind: AgreementKind) -> FloatArray | None:
+    """Return the disagreement of each two labels, from 0 to 1, or None for unordered labels."""
+    if kind == "nominal":
+        return None
+    grades = np.full(len(values), np.nan)
+    if is_score(values.dtype) or is_bool_dtype(values.dtype):
+        grades = values.to_numpy(dtype=float)
+    if not np.isfinite(grades).all():
+        raise ValueError(
+            f"kind={kind!r} needs grades, but the labels in gold include {listed(values[:4])}. Pass"
+            " kind='nominal', or convert the labels to numbers."
+        )
+    distances = np.abs(grades[:, np.newaxis] - grades) ** {"linear": 1, "quadratic": 2}[kind]
+    return np.asarray(distances / max(distances.max(initial=0.0), 1e-300))
+
+
+def _codes(frame: pd.DataFrame, roles: Roles) -> tuple[stats.IntArray, pd.Index]:
+    """Return 0-based label codes (annotator, candidate), with -1 for missing labels, and labels."""
     if roles.positive is not None or roles.min_grade is not None:
         truth = [doors.gold_values(frame, name, roles, all_there=False) for name in roles.gold]
-        return np.nan_to_num(truth, nan=-1.0).astype(np.int64)
+        return np.nan_to_num(truth, nan=-1.0).astype(np.int64), pd.Index([0, 1])
     columns = [frame_column(frame, name, "gold").astype(object) for name in roles.gold]
-    codes = pd.factorize(pd.concat(columns, ignore_index=True).infer_objects())[0]
-    return np.asarray(codes, dtype=np.int64).reshape(len(columns), -1)
+    codes, labels = pd.factorize(pd.concat(columns, ignore_index=True).infer_objects())
+    return np.asarray(codes, dtype=np.int64).reshape(len(columns), -1), pd.Index(labels)

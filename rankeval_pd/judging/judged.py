@@ -379,6 +379,8 @@ def region_columns(of_a: Ranking, of_b: Ranking, judgments: Judgments, n: IntArr
     difference = difference / n
     (size_a, judged_a, tp_a), (size_b, judged_b, tp_b) = map(counts_of, regions)
     n_only = n - counts_of(both)[0]
+    p_value = fisher_test(tp_a, judged_a, tp_b, judged_b, "two-sided").p_value
+    known = (np.minimum(judged_a, judged_b) > 0) | (n_only == 0)
     return {
         "n_only": n_only,
         "n_judged_a": judged_a,
@@ -388,6 +390,7 @@ def region_columns(of_a: Ranking, of_b: Ranking, judgments: Judgments, n: IntArr
         "difference": difference.estimate,
         "ci_low": difference.low,
         "ci_high": difference.high,
+        "p_value": np.where(known, p_value, np.nan),
         "cuts_tie": np.broadcast_to(of_a.cuts_tie(n) | of_b.cuts_tie(n), n_only.shape),
         "n_judged": judged_a + judged_b,
         "n_unjudged": size_a + size_b - judged_a - judged_b,
@@ -401,7 +404,7 @@ _LIST_COLUMNS = "measure n n_judged tp_judged {} ci_low ci_high tied n_unjudged"
 _OF_LISTS: Any = {"rankings": "What to judge, and how?", "ends": True, "clusters": True}
 _DIFFERENCE_COLUMNS = (
     "measure_a measure_b n n_only n_judged_a n_judged_b tp_judged_a tp_judged_b difference ci_low"
-    " ci_high cuts_tie n_judged n_unjudged"
+    " ci_high p_value cuts_tie n_judged n_unjudged"
 )
 
 
@@ -547,7 +550,7 @@ def judged_recall(
 
 @Capabilities(
     **_OF_LISTS,
-    short="measure_a measure_b n difference ci_low ci_high n_judged n_unjudged",
+    short="measure_a measure_b n difference ci_low ci_high p_value n_judged n_unjudged",
     details="n_only n_judged_a n_judged_b tp_judged_a tp_judged_b cuts_tie",
     layout="pair n",
     quantity="precision",
@@ -581,22 +584,22 @@ def judged_difference(
     DataFrame or Dataset
         One row per n (Dataset: dimensions pair and n): ``measure_a``, ``measure_b``, ``n``;
         ``difference``: difference in precision between the lists, or NaN if a region has no judged
-        candidates; ``ci_low``, ``ci_high``; ``n_judged``, ``n_unjudged``: counts in the two
-        difference regions. ``details=True`` adds ``n_only``: candidates in each region;
-        ``n_judged_a``, ``n_judged_b``, ``tp_judged_a``, ``tp_judged_b``: judged candidates and
-        judged true positives in each region; ``cuts_tie``: whether a list excludes candidates with
-        the list's last score.
+        candidates; ``ci_low``, ``ci_high``; ``p_value``: Fisher's exact test of the judged
+        candidates, only for a random sample without ``groups``; ``n_judged``, ``n_unjudged``:
+        counts in the two difference regions. ``details=True`` adds ``n_only``: candidates in each
+        region; ``n_judged_a``, ``n_judged_b``, ``tp_judged_a``, ``tp_judged_b``: judged candidates
+        and judged true positives in each region; ``cuts_tie``: whether a list excludes candidates
+        with the list's last score.
 
     Notes
     -----
     With T_a and T_b true positives in the difference regions, the difference is (T_a - T_b) / n.
     The interval combines the exact intervals for T_a and T_b (MOVER, Zou and Donner 2008). It
-    reflects only the unjudged candidates, and shrinks to a point once all candidates are judged. To
-    generalize to other samples, use Fisher's test as in :func:`plan_annotation`: if the judging
-    rate is constant within each region, ``compare_for(tp_judged_a, n_judged_a, tp_judged_b,
-    n_judged_b, overlap=0)`` returns the p-value. As in :func:`judged_precision`, a warning reports
-    judged candidates that are clearly not a random sample. In simulations with a fifth of Evert's
-    data judged, the coverage of 95% intervals for differences was at least 0.957
+    reflects only the unjudged candidates, and shrinks to a point once all candidates are judged.
+    The p-value generalizes to other samples of candidates, as in :func:`plan_annotation`, so the
+    interval can exclude 0 although the test does not reject. As in :func:`judged_precision`, a
+    warning reports judged candidates that are clearly not a random sample. In simulations with a
+    fifth of Evert's data judged, the coverage of 95% intervals for differences was at least 0.957
     (``tests/simulations/partly_judged.csv``).
 
     Examples
@@ -606,15 +609,18 @@ def judged_difference(
     >>> judged = np.random.default_rng(1).random(1_000) < 0.3
     >>> partly = df.assign(gold=df["gold"].astype(float).where(judged))
     >>> rankeval_pd.judged_difference(partly, "good", "fair", 100)
-      measure_a measure_b    n  difference    ci_low   ci_high  n_judged  n_unjudged
-    0      good      fair  100    0.241579  0.077623  0.374333        40          86
+      measure_a measure_b    n  difference    ci_low   ci_high   p_value  n_judged  n_unjudged
+    0      good      fair  100    0.241579  0.077623  0.374333  0.017113        40          86
     """
     paired = doors.only_pair(data, a, b, roles, one=True)
     sample = read_sample(data, paired, unjudged, judged_with, level)
     question = partial(_rows_of_regions, sample=sample, pair=(a, b))
     columns = _DIFFERENCE_COLUMNS
+    test: str | None = "fisher"
+    if sample.known or unjudged == "bounds" or sample.roles.get("groups") is not None:
+        columns, test = columns.replace(" p_value", ""), None
     able = can(judged_difference)
-    return _judged(data, sample, doors.check_n(n), question, columns, able)
+    return _judged(data, sample, doors.check_n(n), question, columns, able, test)
 
 
 def _rows_of_regions(
@@ -664,9 +670,10 @@ def _judged(
     question: doors.RankingQuestion,
     columns: str,
     able: Capabilities,
+    test: str | None = None,
 ) -> Data:
     """Ask the question for a sample, and note what was assumed in ``attrs``."""
-    attrs = {"unjudged": sample.unjudged, "level": sample.level}
+    attrs = {"unjudged": sample.unjudged, "level": sample.level, "test": test}
     names = columns.split()
     with errors.hushed(f"gold={sample.gold!r}"):  # equal labels are valid in samples
         table = doors.tabulate(sample.data, sample.roles, question, names, able, n=n, attrs=attrs)

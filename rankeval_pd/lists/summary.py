@@ -141,7 +141,7 @@ def summary(
     check_share("alpha", alpha)
     auto = adjust == "auto"
     options: Options = {
-        "adjust": adjustment_of(test, adjust),
+        "adjust": adjustment_of(test, adjust, roles.get("groups")),
         "n_resamples": n_resamples,
         "level": level,
         **roles,

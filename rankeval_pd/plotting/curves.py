@@ -169,7 +169,9 @@ def _draw_curves(
             ends = line if linear else line[(line[spec.x] > 0) & (line[spec.y] > 0)]
             if len(ends):  # n is written at the better end
                 end = (ends[spec.x].iloc[-1], ends[spec.y].iloc[-1])
-                write(ax, f"{n:,}", end, (2, 1), clip_on=True, color=canvas.ink.note)
+                box = {"facecolor": canvas.ink.bg, "edgecolor": "none", "alpha": 0.7, "pad": 0.5}
+                look = {"clip_on": True, "color": canvas.ink.note, "va": "top", "zorder": 4}
+                write(ax, f"{n:,}", end, (3, -2), bbox=box, **look)
         canvas.tell("Thin lines: all lists with the same n.")
     canvas.meet = True
     canvas.finish(xlabel=spec.xlabel, ylabel=spec.ylabel)
@@ -213,7 +215,7 @@ def _write_areas(canvas: Canvas, spec: Curve, area: Table) -> None:
     rows = table_of(area, "measure area", "area")
     known = "ci_low" in rows and rows["ci_low"].notna().any()
     width = float((rows["ci_high"] - rows["ci_low"]).median()) if known else 0.04
-    digits = max(2, digits_for(width))
+    digits = max(3, digits_for(width))  # as in tables and sentences
     areas = rows.set_index("measure")["area"]
     canvas.values(spec.area, {name: number(value, digits) for name, value in areas.items()})
     if known:

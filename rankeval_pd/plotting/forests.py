@@ -237,7 +237,8 @@ def _values_and_limits(rows: pd.DataFrame, *, percent: bool) -> tuple[list[str],
         typical = float(np.median(widths))
     elif len(known):
         typical = float(np.ptp(known)) / 4.0 or typical
-    digits = digits_for(typical)
+    least = 3 if np.max(np.abs(known), initial=0.0) <= 1.0 else 1  # as in tables and sentences
+    digits = max(digits_for(typical), least)
     texts = [number(x, digits) + unit for x in value]
     if not len(widths):
         return texts, []
@@ -295,7 +296,7 @@ def area(canvas: Canvas, table: pd.DataFrame) -> None:
     table = table.sort_values("area", ascending=False, kind="stable")
     kind = str(table.attrs.get("kind"))
     chances = table["chance"].dropna().round(9).unique()
-    digits = digits_for(0.5 * float(np.min(chances, initial=0.04))) if kind != "roc" else 2
+    digits = digits_for(0.5 * float(np.min(chances, initial=0.04))) if kind != "roc" else 3
     rows = pd.DataFrame({"name": table["measure"], "value": table["area"], "accent": False})
     rows["low"], rows["high"] = table.get("ci_low", np.nan), table.get("ci_high", np.nan)
     references = {float(x): f"random {number(float(x), digits)}" for x in chances}

@@ -752,7 +752,7 @@ def paired_differences(
         if np.isfinite(high - low):
             ax.vlines(at, *ends, color=ink.fg, linewidth=1.4, clip_on=False, label="_interval")
         canvas.dots([at], [gain], ink.fg, markersize=5, clip_on=False, label="_gain")
-        digits = digits_for(high - low) if np.isfinite(high - low) else 3
+        digits = max(digits_for(high - low), 3 if height <= 1.0 else 1)  # as in tables
         said = f"gain {number(gain, digits)}"
         if np.isfinite(low) or np.isfinite(high):
             said += f"\n({interval_text(low, high, digits)})"
@@ -807,8 +807,8 @@ def paired_differences(
     label = f"{unit}, sorted by gain"
     if equal:
         label += f" ({equal:,} equal)"
-    gain = forests.gain_of(table.attrs).replace("in mean ", "in ")  # of one item
-    canvas.frame(xlabel=label, ylabel=gain)
+    gained = forests.gain_of(table.attrs).replace("in mean ", "in ")  # by one item
+    canvas.frame(xlabel=label, ylabel=gained)
     ax.spines["bottom"].set_visible(False)
 
 

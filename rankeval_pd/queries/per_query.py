@@ -210,8 +210,9 @@ def per_query(
     ----------
     data : DataFrame or Dataset
         One row per query and document, with one score column per measure (run) and a grade column,
-        like the result of :func:`read_trec`. A Dataset has a document dimension, and all other
-        dimensions identify queries.
+        like the result of :func:`read_trec`. Without a query column, candidates with unique labels
+        are a single list. A Dataset has a document dimension, and all other dimensions identify
+        queries.
     metrics : str or sequence of str
         Names as in ir_measures: ``P@k``, ``R@k``, ``Success@k`` (or ``HitRate@k``), ``F1@k``;
         ``AP``, ``RR``, ``nDCG``, ``DCG``, optionally with @k; ``IPrec@recall``, ``Rprec``,
@@ -474,7 +475,9 @@ def wide_form(values: QueryValues, undefined: str) -> pd.DataFrame:
         values = whole
     keys = values.keys
     labels = [one.label for one in values.named]
-    index = keys.set_index(list(keys.columns)).index
+    index = keys.index
+    if keys.shape[1]:
+        index = keys.set_index(list(keys.columns)).index
     names = pd.Index(values.measures, tupleize_cols=False, name="system")
     header = names
     if len(labels) > 1:

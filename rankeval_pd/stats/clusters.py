@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -491,18 +492,25 @@ _NONE = Agreement(np.nan, np.nan, np.nan, 0)
 Disagreement = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 
 
-def cohen_kappa(a: IntArray, b: IntArray, level: float) -> Agreement:
-    """Return Cohen's kappa for two annotators; labels start at 0, and -1 means no label."""
+def cohen_kappa(
+    a: IntArray, b: IntArray, level: float, apart: FloatArray | None = None
+) -> Agreement:
+    """Return Cohen's kappa for two annotators; labels start at 0, and -1 means no label.
+
+    ``apart`` contains the disagreement of each two labels, from 0 to 1; by default, it is 1.
+    """
     both = (a >= 0) & (b >= 0)
     a, b = a[both], b[both]
-    categories = int(max(a.max(initial=-1), b.max(initial=-1))) + 1
+    if apart is None:
+        apart = 1.0 - np.eye(int(max(a.max(initial=-1), b.max(initial=-1))) + 1)
+    categories = len(apart)
     one = np.eye(categories)
-    sums = np.column_stack([a != b, one[a], one[b]]).astype(float)
+    sums = np.column_stack([apart[a, b], one[a], one[b]])
 
     def disagreement(s: FloatArray) -> tuple[FloatArray, FloatArray]:
-        n = s[..., 1 : 1 + categories].sum(axis=-1)
-        chance = (s[..., 1 : 1 + categories] * s[..., 1 + categories :]).sum(axis=-1) / n**2
-        return s[..., 0] / n, 1.0 - chance
+        of_a, of_b = s[..., 1 : 1 + categories], s[..., 1 + categories :]
+        n = of_a.sum(axis=-1)
+        return s[..., 0] / n, ((of_a @ apart) * of_b).sum(axis=-1) / n**2
 
     counts = one[a] + one[b]
     alike = np.tile(_rarest(counts), 2)
@@ -522,25 +530,34 @@ def fleiss_kappa(counts: IntArray, level: float) -> Agreement:
         return s[..., 0] * m / total, 1.0 - chance
 
     alike = np.append(0.0, m * _rarest(counts))
+    nominal = 1.0 - np.eye(counts.shape[1])
     return _agreement_with_limits(
-        _pairs_apart(counts, m * (m - 1.0)), alike, counts, disagreement, level
+        _pairs_apart(counts, m * (m - 1.0), nominal), alike, counts, disagreement, level
     )
 
 
-def krippendorff_alpha(counts: IntArray, level: float) -> Agreement:
-    """Return Krippendorff's alpha for nominal labels, from candidates with 2 or more votes."""
+def krippendorff_alpha(
+    counts: IntArray, level: float, apart: FloatArray | None = None
+) -> Agreement:
+    """Return Krippendorff's alpha, from candidates with 2 or more votes.
+
+    ``apart`` is as in :func:`cohen_kappa`.
+    """
     counts = counts[counts.sum(axis=1) > 1]
     votes = counts.sum(axis=1)
+    if apart is None:
+        apart = 1.0 - np.eye(counts.shape[1])
     alike = np.append(0.0, votes.max(initial=0) * _rarest(counts))
+    of = partial(_disagreement, apart=apart)
     return _agreement_with_limits(
-        _pairs_apart(counts, votes - 1.0), alike, counts, _nominal_disagreement, level
+        _pairs_apart(counts, votes - 1.0, apart), alike, counts, of, level
     )
 
 
-def _nominal_disagreement(s: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _disagreement(s: FloatArray, apart: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return Krippendorff's observed and expected disagreement from sums over candidates."""
     total = s[..., 1:].sum(axis=-1)
-    pairs = total**2 - (s[..., 1:] ** 2).sum(axis=-1)
+    pairs = ((s[..., 1:] @ apart) * s[..., 1:]).sum(axis=-1)
     return s[..., 0] / total, pairs / (total * (total - 1.0))
 
 
@@ -571,10 +588,10 @@ def _agreement_with_limits(
     return found._replace(ci_low=low, ci_high=high)
 
 
-def _pairs_apart(counts: IntArray, weight: FloatArray | float) -> FloatArray:
-    """Return, for each candidate, the weighted number of disagreeing votes, and the counts."""
-    apart = counts.sum(axis=1) ** 2 - (counts**2).sum(axis=1)
-    return np.column_stack([apart / weight, counts]).astype(float)
+def _pairs_apart(counts: IntArray, weight: FloatArray | float, apart: FloatArray) -> FloatArray:
+    """Return, for each candidate, the weighted disagreement of its votes, and the counts."""
+    pairs = ((counts @ apart) * counts).sum(axis=1)
+    return np.column_stack([pairs / weight, counts])
 
 
 def _with_interval(per_candidate: FloatArray, of: Disagreement, level: float) -> Agreement:

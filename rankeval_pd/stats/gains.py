@@ -209,12 +209,17 @@ def margin_p(
     return np.asarray(of_margin(alternative, above))
 
 
-def _centered_shares(items: Items, pairs: IntArray) -> tuple[FloatArray, FloatArray, float]:
-    """Return centered contributions to the gains (pair, drawn), weights, and a rounding error."""
+def _centered_shares(items: Items, pairs: IntArray | None) -> tuple[FloatArray, FloatArray, float]:
+    """Return centered contributions to the gains (pair, drawn), weights, and a rounding error.
+
+    Without pairs, the contributions are those to the scores of the systems.
+    """
     parts = bootstrap.contributions(items)
     values = parts.values * parts.unit
     weights = parts.weights / parts.weights.sum()
-    shares = values[pairs[:, 0]] - values[pairs[:, 1]]
+    shares = values
+    if pairs is not None:
+        shares = values[pairs[:, 0]] - values[pairs[:, 1]]
     room = parts.accuracy * float(np.abs(values).max())
     return shares - weights * shares.sum(axis=1, keepdims=True), weights, room
 
@@ -233,30 +238,13 @@ def refuse_crossed(items: object, what: str) -> None:
 
 
 def crossed_tests(items: Items, pairs: IntArray, options: PairOptions) -> Tested:
-    """Test all pairs with Student's t, using the variance for two crossed factors.
-
-    The centered contributions of the items to the gain are summed over the levels of each factor
-    and over the cells; see :func:`rankeval_pd.stats.clusters.of_both_factors`. The
-    variance from the sums u for G levels is G / (G - 1) sum of u^2. The degrees of freedom for t
-    are the smaller effective number of levels minus 1.
-    """
+    """Test all pairs with Student's t, using the variance for two crossed factors."""
     from scipy import special
 
-    assert items.factors is not None
     if options.event != "wild" or options.ci not in ("", "wild") or options.simultaneous:
         refuse_crossed(items, f"event={options.event!r}, ci={options.ci!r}, {options.adjust!r}")
     theta, pairs, swapped = oriented(items, pairs, options)
-    added, weights, room = _centered_shares(replace(items, cluster=None, factors=None), pairs)
-    added[np.abs(added) <= room] = 0.0
-    freedom, variances = np.inf, []
-    assert items.cluster is not None
-    for levels in (*items.factors, items.cluster):
-        size = np.bincount(levels, weights)
-        sums = np.stack([np.bincount(levels, row) for row in added])
-        variances.append((sums**2).sum(axis=1) * size.size / (size.size - 1.0))
-        if levels is not items.cluster:
-            freedom = min(freedom, 1.0 / float(size @ size) - 1.0)
-    error = np.sqrt(of_both_factors(variances))
+    error, freedom = crossed_errors(items, pairs)
     rows = no_tests(len(pairs))
     gain = theta[pairs[:, 0]] - theta[pairs[:, 1]]
     varies = error > 0.0
@@ -267,6 +255,28 @@ def crossed_tests(items: Items, pairs: IntArray, options: PairOptions) -> Tested
     limits_at = partial(student_limits, gain, error, freedom)
     rows.low[:], rows.high[:] = limits_at(options)
     return Tested(items, options, theta, pairs, swapped, rows, True, limits_at)
+
+
+def crossed_errors(items: Items, pairs: IntArray | None = None) -> tuple[FloatArray, float]:
+    """Return the standard error of each gain, or of each score, and the degrees of freedom.
+
+    The centered contributions of the items are summed over the levels of each factor and over the
+    cells; see :func:`rankeval_pd.stats.clusters.of_both_factors`. The variance from the sums u for
+    G levels is G / (G - 1) sum of u^2. The degrees of freedom for t are the smaller effective
+    number of levels minus 1.
+    """
+    added, weights, room = _centered_shares(replace(items, cluster=None, factors=None), pairs)
+    added[np.abs(added) <= room] = 0.0
+    freedom, variances = np.inf, []
+    assert items.cluster is not None
+    assert items.factors is not None
+    for levels in (*items.factors, items.cluster):
+        size = np.bincount(levels, weights)
+        sums = np.stack([np.bincount(levels, row) for row in added])
+        variances.append((sums**2).sum(axis=1) * size.size / (size.size - 1.0))
+        if levels is not items.cluster:
+            freedom = min(freedom, 1.0 / float(size @ size) - 1.0)
+    return np.sqrt(of_both_factors(variances)), freedom
 
 
 def student_limits(

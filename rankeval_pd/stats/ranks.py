@@ -27,6 +27,7 @@ from rankeval_pd.stats.families import level_of_each
 from rankeval_pd.stats.gains import (
     Tested,
     as_p_says,
+    crossed_errors,
     no_tests,
     oriented,
     student_limits,
@@ -278,9 +279,15 @@ def _may_agree(items: AnyItems) -> bool:
 def _score_limits(draws: Draws, test: str, level: float) -> tuple[str, Limits]:
     """Return the kind of the interval, and each system's interval; larger scores are better."""
     items = draws.items
+    options = replace(draws.options, level=level)
+    if isinstance(items, Items) and items.factors is not None:
+        limits = student_limits(draws.theta, *crossed_errors(items), options)
+        least, most = np.sort([0.0, items.sign * items.most])
+        if np.isfinite(items.most):
+            limits = np.clip(limits[0], least, most), np.clip(limits[1], least, most)
+        return "student", limits
     if test == "t":
         error = draws.student_factor * _errors(draws)
-        options = replace(draws.options, level=level)
         return "t", student_limits(draws.theta, error, items.n_items - 1.0, options)
     if items.seeds is not None and draws.parametric is not None:
         return "student", draws.parametric.score_limits(level)

@@ -346,9 +346,9 @@ def system_ranks(
     test
         Test for all pairs. "t" is the paired t test with t intervals for scores and needs no draws.
     adjust
-        Adjustment for testing all pairs. "auto" means "max-t", or "holm" with ``test="t"``. With
-        None, "bh" or "by", rank limits are not simultaneous. "max-t-stepdown" has more power than
-        "max-t".
+        Adjustment for testing all pairs. "auto" means "max-t", or "holm" with ``test="t"`` and with
+        two crossed factors in ``groups``. With None, "bh" or "by", rank limits are not
+        simultaneous. "max-t-stepdown" has more power than "max-t".
     adjust_over
         Whether ranks are simultaneous across all groups or within each group.
     alpha
@@ -387,7 +387,8 @@ def system_ranks(
     The interval for the score of 0/1 items without ``groups`` is exact binomial (Clopper and
     Pearson). The interval for up to 50 independent values of a metric between 0 and 1 is Gaffke's
     (2005). Otherwise, it is Hall's (1992) t interval, widened to Korn and Graubard's if the range
-    of the metric is known. No interval leaves this range.
+    of the metric is known. No interval leaves this range. With two crossed factors, tests and
+    intervals use Student's t, as in :func:`paired_bootstrap`.
 
     References
     ----------
@@ -409,7 +410,7 @@ def system_ranks(
         roles,
         n_resamples,
         method="auto",
-        adjust=adjustment_of(test, adjust),
+        adjust=adjustment_of(test, adjust, roles.get("groups")),
         alpha=alpha,
         level=level,
         event="wild",
@@ -463,11 +464,14 @@ class RankPlan(TestPlan):
 # ---- Options and memory for tables from resampled items, and relations between systems
 
 
-def adjustment_of(test: str | None, adjust: str | None) -> str | None:
-    """Return the adjustment, by default max-t, or Holm's method for t tests."""
+def adjustment_of(test: str | None, adjust: str | None, groups: Any = None) -> str | None:
+    """Return the adjustment, by default max-t, or Holm's method without random signs.
+
+    Two crossed factors in ``groups`` have t tests, too.
+    """
     if isinstance(adjust, str) and adjust == "auto":  # pd.NA is rejected with other invalid options
         adjust = "max-t"
-        if test == "t":
+        if test == "t" or isinstance(groups, list):
             adjust = "holm"
     return adjust
 

@@ -157,6 +157,9 @@ def _compared(row: Row, how: str, unit: Unit, attrs: Attrs) -> str:
         verdict += f" {percent_of(alpha_of(attrs))} level."
         if sure and ends[0] <= 0.0 <= ends[1]:
             verdict += f" {WIDER}"
+    if "n_unjudged" in row:
+        judged, both = row["n_judged"], row["n_judged"] + row["n_unjudged"]
+        verdict += f" Of {both:,.0f} candidates in only one list, {judged:,.0f} are judged."
     verdict += margin_words(row, a, b, percent=unit.percent, attrs=attrs)
     if beside:
         text += f" ({'; '.join(beside)})"
@@ -258,6 +261,10 @@ def _verdict(part: pd.DataFrame, name: str, where: Row, attrs: Attrs) -> Iterato
     others = part.drop(first.index)
     if "letters" in part and len(others):
         yield from _rank_sentences(first, others, name, attrs)
+        leading = part.loc[part["rank_low"] == 1, name]
+        if len(leading) > 1 and noun_of(attrs) == "system" and attrs.get("adjust") in TOGETHER:
+            sure = percent_of(1.0 - alpha_of(attrs))
+            yield f"With {sure} confidence, any of {join(leading, noun=many)} could be first."
     if "difference" in part and "baseline" in attrs:
         yield from _differences(part, name, {**attrs, **where})
     if "better_than_chance" in part:
@@ -277,6 +284,9 @@ def _verdict(part: pd.DataFrame, name: str, where: Row, attrs: Attrs) -> Iterato
         lists, end = agree(len(cut), "list", "lists"), agree(len(cut), "ends", "end")
         yield f"The {lists} of {join(cut[name], noun=many)} {end} inside a tie."
 
+
+#: adjustments with which all ranks hold together
+TOGETHER = ("max-t", "max-t-stepdown", "holm", "bonferroni")
 
 _THEY = (("It", "They"), ("is", "are"), ("does", "do"), ("was", "were"))
 

@@ -294,7 +294,7 @@ def _bounded(row: Row, alpha: float) -> str:
 
 _NONE = "not available"
 
-#: text to omit if the estimate is missing
+#: text to omit if an estimate is missing, or there is no mean
 _UNKNOWN = (
     (rf" \({_NONE}\)", ""),
     (rf" on average over the precisions .* \(from {_NONE} to {_NONE}\)", ""),
@@ -305,5 +305,6 @@ _UNKNOWN = (
         r"The p-value is \1",
     ),
     (r" over random orders of equal scores lies between (\S+) and \1 \(median \1\)", r" is \1"),
+    (r"^The mean (.*) over 1 queries", r"The \1"),  # a single list
     (rf", {_NONE} times( the chance level| as many as expected by chance \([^)]*\))", ""),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from functools import partial
 
@@ -11,6 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from scipy.stats import fisher_exact
+from sklearn.metrics import cohen_kappa_score
 
 import rankeval_pd
 from rankeval_pd import RankevalWarning
@@ -436,3 +439,112 @@ def test_plans_that_nobody_can_carry_out_end_soon():
         rankeval_pd.random_bound_for(0.05, n_candidates=10**8, n_positive=10**6)
     with pytest.raises(ValueError, match=r"n_a=10+: pass the size of a list, at most 1e\+18"):
         rankeval_pd.compare_for(1, 10**19, 1, 10)
+
+
+# ------------------------------------------------------------------------------ agreement of grades
+
+
+@pytest.mark.parametrize("kind", ["linear", "quadratic"])
+def test_weighted_kappa_is_scikit_learns(kind):
+    """Krippendorff's alpha: all pairs of votes, by its definition."""
+    rng = np.random.default_rng(11)
+    first = rng.integers(0, 4, 60)
+    votes = [np.clip(first + rng.integers(-1, 2, 60), 0, 3) for _ in range(3)]
+    data = pd.DataFrame({f"a{k}": x.astype(float) for k, x in enumerate(votes)})
+    data.loc[[3, 7], "a2"] = np.nan
+    names = ["a0", "a1", "a2"]
+    found = data.rankeval(gold=names).annotator_agreement(kind=kind)
+    value = found.set_index("annotators")["value"]
+    for pair in itertools.combinations(names, 2):
+        both = data[list(pair)].dropna()
+        wanted = cohen_kappa_score(*both.astype(int).to_numpy().T, weights=kind)
+        assert value[", ".join(pair)] == pytest.approx(wanted)
+    power = {"linear": 1, "quadratic": 2}[kind]
+    rows = [row[~np.isnan(row)] for row in data.to_numpy()]
+    every = np.concatenate(rows)
+    observed = sum(
+        (np.abs(np.subtract.outer(x, x)) ** power).sum() / (len(x) - 1) for x in rows
+    ) / len(every)
+    expected = (np.abs(np.subtract.outer(every, every)) ** power).sum()
+    expected /= len(every) * (len(every) - 1)
+    assert value[", ".join(names)] == pytest.approx(1 - observed / expected)
+    assert found["statistic"].str.endswith(f"with {kind} weights").all()
+    assert found["ci_low"].lt(found["value"]).all()
+    assert found["ci_high"].gt(found["value"]).all()
+    parts = data.assign(part=np.arange(60) % 2, gold=1).rankeval(gold=names, by="part")
+    assert len(parts.annotator_agreement(kind=kind)) == 2 * len(found)
+
+
+def test_weighted_kappa_of_two_labels_is_kappa_and_words_are_refused():
+    data = pd.DataFrame({"a": [1, 1, 0, 0, 1, 0, 1, 1], "b": [1, 0, 0, 0, 1, 1, 1, 1]})
+    plain = data.rankeval(gold=["a", "b"]).annotator_agreement()
+    for scale in (1, 7):  # distances are relative
+        scaled = (data * scale).rankeval(gold=["a", "b"])
+        found = scaled.annotator_agreement(kind="quadratic")
+        for name in ("value", "ci_low", "ci_high"):
+            wanted = plain.loc[plain["statistic"] != "Fleiss' kappa", name].to_numpy()
+            assert found[name].to_numpy() == pytest.approx(wanted)
+    same = data.assign(b=data["a"]).rankeval(gold=["a", "b"]).annotator_agreement(kind="linear")
+    assert same["value"].tolist() == [1, 1]
+    words = data.replace({1: "good", 0: "bad"}).rankeval(gold=["a", "b"])
+    with pytest.raises(ValueError, match="kind='linear' needs grades, but the labels"):
+        words.annotator_agreement(kind="linear")
+    with pytest.raises(ValueError, match="kind='cubic' is not one of"):
+        data.rankeval(gold=["a", "b"]).annotator_agreement(kind="cubic")
+
+
+def test_the_p_value_of_judged_candidates_is_fishers(whole, partly):
+    """SciPy's; without one for bounds, known probabilities and groups."""
+    rankings = partly.rankeval(measures=["good", "fair"])
+    found = rankings.judged_difference("good", "fair", [50, 100], details=True)
+    for row in found.to_dict("records"):
+        table = [
+            [row[f"tp_judged_{x}"], row[f"n_judged_{x}"] - row[f"tp_judged_{x}"]] for x in "ab"
+        ]
+        assert row["p_value"] == pytest.approx(fisher_exact(table).pvalue)
+    words = rankeval_pd.in_words(rankings.judged_difference("good", "fair", 100))
+    judged, left = found.loc[1, ["n_judged", "n_unjudged"]]
+    assert f"Of {judged + left} candidates in only one list, {judged} are judged." in words
+    bounds = rankings.judged_difference("good", "fair", 100, unjudged="bounds")
+    assert "p_value" not in bounds
+    assert "Fisher" not in rankeval_pd.in_words(bounds, methods=True)
+    none = partly.assign(gold=np.nan).rankeval(measures=["good", "fair"])
+    assert none.judged_difference("good", "fair", 100)["p_value"].isna().all()
+
+
+# -------------------------------------------------------------------- several measures and sizes
+
+
+def test_plans_of_several_pairs_and_sizes_are_the_single_ones():
+    data = rankeval_pd.datasets.simulate_candidates(500, quality={"x": 1.5, "y": 1.0, "z": 0.8})
+    data = data.assign(gold=np.nan)
+    found = data.rankeval.plan_annotation(n=[30, 60], precisions=(0.6, 0.2), details=True)
+    for row in found.to_dict("records"):
+        one = data.rankeval.plan_annotation(
+            *(row["measure_a"], row["measure_b"], row["n"]), precisions=(0.6, 0.2), details=True
+        )
+        pd.testing.assert_frame_equal(one, pd.DataFrame([row]), check_dtype=False)
+    some = data.rankeval.plan_annotation("x", ["y", "z"], 30, precisions=(0.6, 0.2))
+    assert some[["measure_a", "measure_b"]].to_numpy().tolist() == [["x", "y"], ["x", "z"]]
+
+
+def test_a_sheet_of_several_pairs_and_sizes_samples_the_union_of_their_regions():
+    data = rankeval_pd.datasets.simulate_candidates(300, quality={"x": 1.5, "y": 1.0, "z": 0.8})
+    data = data.assign(gold=np.nan)
+    ranks = data[["x", "y", "z"]].rank(ascending=False)
+    union = set()
+    for n, (a, b) in itertools.product([20, 40], itertools.combinations("xyz", 2)):
+        union |= set(data.index[(ranks[a] <= n) != (ranks[b] <= n)])
+    sheet = data.rankeval.annotation_sheet(n=[20, 40])
+    assert sheet.index.is_unique
+    assert set(sheet.index) == union
+    part = data.rankeval.annotation_sheet(n=[20, 40], size=15, rng=2)
+    assert len(part) == 15
+    assert set(part.index) < union
+    seen = pd.Series(0, index=sorted(union))  # every candidate has the same chance
+    for rng in range(60):
+        seen[data.rankeval.annotation_sheet(n=[20, 40], size=15, rng=rng).index] += 1
+    assert stats.chisquare(seen).pvalue > 1e-3
+    for method in ("plan_annotation", "annotation_sheet"):
+        with pytest.raises(ValueError, match="n=None: pass the size"):
+            getattr(data.rankeval, method)("x", "y")

@@ -41,8 +41,8 @@ def test_curves_bands_and_isolines_are_the_tables(two, space, x, y):
 def test_keys_have_areas(two, space, kind):
     ax = getattr(two.rankeval.plot, space)()
     table = two.rankeval.area(kind)
-    areas = {f"{x:.2f}" for x in table["area"]}
-    ends = {f"{a:.2f}–{b:.2f}" for a, b in table[["ci_low", "ci_high"]].to_numpy()}
+    areas = {f"{x:.3f}" for x in table["area"]}
+    ends = {f"{a:.3f}–{b:.3f}" for a, b in table[["ci_low", "ci_high"]].to_numpy()}
     assert {"good", "poor", "95% interval"} | areas | ends <= set(named(ax))
     assert "confidence intervals, separately for each measure" in caption(ax)
     assert not areas & set(named(getattr(plotting, space)(getattr(two.rankeval, space)())))

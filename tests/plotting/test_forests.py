@@ -36,8 +36,8 @@ def test_ranks_of_measures_are_the_table():
     assert 0 < table["tied_for_best"].sum() < 5
     ends = (100 * table[["ci_low", "ci_high"]]).to_numpy()
     assert columns(ax) == {
-        "precision": [f"{100 * x:.0f}%" for x in table["value"]],
-        "95% interval": [f"{a:.0f}–{b:.0f}%" for a, b in ends],
+        "precision": [f"{100 * x:.1f}%" for x in table["value"]],
+        "95% interval": [f"{a:.1f}–{b:.1f}%" for a, b in ends],
         "rank": rank_texts(table),
         "n.s.": [],
     }
@@ -128,10 +128,10 @@ def test_forest_of_areas_is_the_table():
     ax = plotting.area(table, highlight="G2")
     check_rows(ax, table, "area")
     assert columns(ax) == {
-        "AUC": [f"{x:.2f}" for x in table["area"]],
-        "95% interval": [f"{a:.2f}–{b:.2f}" for a, b in table[["ci_low", "ci_high"]].to_numpy()],
+        "AUC": [f"{x:.3f}" for x in table["area"]],
+        "95% interval": [f"{a:.3f}–{b:.3f}" for a, b in table[["ci_low", "ci_high"]].to_numpy()],
     }
-    assert "random 0.50" in written(ax)
+    assert "random 0.500" in written(ax)
     bright = [to_hex(face) == Ink.of(ax).accent for face in ax.collections[1].get_facecolors()]
     assert bright == (table["measure"] == "G2").tolist()
     bare = plotting.area(df.rankeval.area("ap").drop(columns=["ci_low", "ci_high"]))

@@ -166,7 +166,7 @@ def test_sorted_differences_are_those_of_the_items():
     assert xy(ax, "_gain")[0, 1] == whole.gain == pytest.approx(gains.mean())
     equal(segments(ax.collections[0])[0, 1:], [whole.ci_low, whole.ci_high])
     first, *better = written(ax)
-    assert first.startswith(f"gain {whole.gain:.2f}".replace("-", "−"))
+    assert first.startswith(f"gain {whole.gain:.3f}".replace("-", "−"))
     wins = (gains > 0).sum(), (gains < 0).sum()
     assert better == [f"system 0 better: {wins[0]}", f"system 6 better: {wins[1]}"]
     assert f"items, sorted by gain ({(gains == 0).sum()} equal)" == ax.get_xlabel()

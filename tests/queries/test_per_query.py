@@ -425,7 +425,7 @@ def test_wrong_frames_and_options():
     for data, options, message in (
         (twice, {}, r"occurs 2 times in a query"),
         (twice.assign(query="all"), {}, r"occurs 2 times in a query"),
-        (frame.drop(columns="query"), {}, r"no column or index level 'query'"),
+        (frame.drop(columns="query"), {}, r"pass the query and document columns as by="),
         (frame.assign(grade="good"), {}, r"contains 'good'"),
         (frame.assign(grade=np.inf), {}, r"infinite grades"),
         (frame.assign(query=[1] + ["2"] * (len(frame) - 1)), {}, r"mixes names of types"),
@@ -736,3 +736,32 @@ def test_several_collections_are_summarized_apart_or_with_equal_weight():
     pooled = data.rankeval(by=keys, measures=["a", "b"]).summary(["nDCG@5"])
     every = pd.Series(wanted).groupby(level=2).mean()
     assert pooled.set_index("measure")["value"].to_dict() == pytest.approx(every.to_dict())
+
+
+def test_a_single_list_of_grades_needs_no_query():
+    """scikit-learn's ndcg_score, and pandas' mean of the grades in each list."""
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame({"grade": rng.integers(0, 4, 40)}, index=[f"c{k}" for k in range(40)])
+    data = data.assign(a=data["grade"] + rng.normal(size=40), b=rng.normal(size=40))
+    found = data.rankeval.per_query(["nDCG@10", "nDCG"])
+    wanted = [
+        ndcg_score([data["grade"]], [data[name]], k=k) for name in ("a", "b") for k in (10, None)
+    ]
+    assert found["value"].to_numpy() == pytest.approx(wanted)
+    assert list(found)[:3] == ["measure", "metric", "value"]
+    wide = data.rankeval.per_query("nDCG@10", wide=True)
+    assert wide.to_numpy().ravel() == pytest.approx(wanted[::2])
+    assert "The nDCG of a is" in rankeval_pd.in_words(found)
+    for odd in (data.assign(qid=1), pd.concat([data, data])):
+        with pytest.raises(ValueError, match=r"by is missing.*unique labels"):
+            odd.rankeval(exclude="qid" if "qid" in odd else None).per_query("nDCG")
+    with pytest.raises(ValueError, match="at least two items"):
+        data.rankeval.summary(["nDCG@10"])
+    lists = data.rankeval.difference_region(n=12)
+    means = lists[["measure", "grade"]].rankeval(by="measure", metric="mean").summary()
+    tops = [data.nlargest(12, name)["grade"] for name in ("a", "b")]
+    assert means["value"].tolist() == pytest.approx([x.mean() for x in tops])
+    alone = [x.to_frame("grade").rankeval(metric="mean").summary(level=0.95) for x in tops]
+    for one, row in zip(alone, means.to_dict("records"), strict=True):
+        assert one.loc[0, "ci_low"] == pytest.approx(row["ci_low"], abs=0.3)
+        assert row["ci_low"] < row["value"] < row["ci_high"]

@@ -11,6 +11,8 @@ import xarray as xr
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, stats
+from statsmodels.api import OLS
+from statsmodels.stats.sandwich_covariance import cov_cluster_2groups
 
 import rankeval_pd
 from rankeval_pd.doors.item_tables import item_roles, read_items
@@ -431,3 +433,47 @@ def test_items_that_several_judge_are_not_taken_for_independent_without_a_word()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         asked.paired_bootstrap("new", "old", groups="item")
+
+
+def test_ranks_with_two_crossed_factors():
+    """statsmodels' standard errors for two clusters, and paired_bootstrap's tests."""
+    rng = np.random.default_rng(4)
+    segment, rater = np.divmod(np.arange(40 * 12), 12)
+    systems = list("abcd")
+    rows = pd.DataFrame(
+        {
+            name: mean + rng.normal(size=40)[segment] + rng.normal(size=12)[rater] / 2
+            for name, mean in zip(systems, (1.0, 0.9, 0.5, -1.0), strict=True)
+        }
+    )
+    rows += rng.normal(size=rows.shape)
+    asked = rows.assign(segment=segment, rater=rater).rankeval(groups=["segment", "rater"])
+    found = asked.system_ranks(details=True).set_index("system")
+    for name in systems:
+        fitted = OLS(rows[name], np.ones(len(rows))).fit()
+        [[variance]] = cov_cluster_2groups(fitted, segment, rater)[0]
+        half = stats.t.ppf(0.975, 11) * np.sqrt(variance)
+        wanted = rows[name].mean() - half, rows[name].mean() + half
+        limits = found.loc[name, ["ci_low_alone", "ci_high_alone"]]
+        assert limits.tolist() == pytest.approx(wanted, rel=1e-9)
+    pairs = asked.paired_bootstrap(adjust="holm")
+    sure = pairs[pairs["p_adjusted"] <= 0.05]
+    for name in systems:
+        assert found.loc[name, "rank_low"] == 1 + (sure["system_b"] == name).sum()
+        assert found.loc[name, "rank_high"] == 4 - (sure["system_a"] == name).sum()
+    assert (found.attrs["test"], found.attrs["interval"], found.attrs["adjust"]) == (
+        *("crossed", "student", "holm"),
+    )
+    leading = found.index[found["rank_low"] == 1].tolist()
+    assert len(leading) > 1
+    words = rankeval_pd.in_words(asked.system_ranks())
+    assert "With 95% confidence, any of" in words
+    assert all(f" {name}" in words.split("any of")[1] for name in leading)
+    assert "any of" not in rankeval_pd.in_words(asked.system_ranks(adjust=None))
+    right = (rows > 0).assign(segment=segment, rater=rater)
+    shares = right.rankeval(groups=["segment", "rater"], metric="accuracy").system_ranks()
+    assert shares["ci_low"].ge(0).all()
+    assert shares["ci_high"].le(1).all()
+    assert asked.summary()["value"].tolist() == found["value"].tolist()
+    with pytest.raises(ValueError, match="two crossed factors"):
+        asked.system_ranks(adjust="max-t")
