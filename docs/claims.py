@@ -58,9 +58,10 @@ SWEEPING = re.compile(
 
 
 def pages() -> list[Path]:
-    """Return README and the pages that people write."""
+    """Return the pages that people write."""
     found = [path for path in sorted(DOCS.rglob("*.md")) if "generated" not in path.parts]
-    return [ROOT / "README.md", *(path for path in found if path not in WRITTEN)]
+    start = [ROOT / f"{name}.md" for name in ("README", "CHANGELOG", "CONTRIBUTING")]
+    return [*start, *(path for path in found if path not in WRITTEN)]
 
 
 def claims(path: Path) -> Iterator[tuple[str, str]]:
@@ -79,6 +80,10 @@ def claims(path: Path) -> Iterator[tuple[str, str]]:
             yield kind, found[0]
     for found in SWEEPING.finditer(prose):
         yield "sweeping", found[0]
+    for name in re.findall(r"python -m (tests[\w.]*\w)", text):
+        place = ROOT / name.replace(".", "/")
+        if not (place.with_suffix(".py").exists() or (place / "__main__.py").exists()):
+            yield "command", name
 
 
 def _numbers(text: str) -> Iterator[str]:

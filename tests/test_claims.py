@@ -59,10 +59,11 @@ def test_claims_are_found(tmp_path, monkeypatch):
     page = tmp_path / "page.md"
     page.write_text(
         "The coverage was 0.93. It needs SciPy 9.9.9, see `tests/none.py`. It has 71 settings, 12"
-        " items and three plots, and lists all settings.\n\n```python\nitems(12)\n```\n"
+        " items and three plots, and lists all settings: `python -m tests.none`.\n\n"
+        "```python\nitems(12)\n```\n"
     )
     kinds = [kind for kind, _ in claims.claims(page)]
-    assert kinds == ["level", "version", "file", "count", "spelled count", "sweeping"]
+    assert kinds == ["level", "version", "file", "count", "spelled count", "sweeping", "command"]
 
 
 def test_the_bundled_pairs_are_as_counted():

@@ -388,3 +388,30 @@ def test_the_sentences_quoted_in_the_readme_are_printed():
         if "nDCG" in text:  # the collection is the documentation of the installed packages
             start = re.sub(r"0\\\.\d+", r"0\\.\\d+", start)
         assert re.match(start, rankeval_pd.in_words(table)), text
+
+
+def test_links_in_the_repository_lead_to_files_and_headings():
+    """Where the code is hosted, no build checks them."""
+    pages = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+    pages += [p for p in DOCS.rglob("*.md") if not {"generated", "gallery"} & {*p.parts}]
+    lost = []
+    for page in pages:
+        for place, anchor in re.findall(r"\]\((?!http)([^)#\s]*\.md)?(#[^)\s]+)?\)", _prose(page)):
+            target = (page.parent / place).resolve() if place else page
+            if not target.exists() or (anchor and anchor[1:] not in _anchors(target)):
+                lost.append((page.name, place + anchor))
+    assert lost == []
+
+
+def _prose(page: Path) -> str:
+    return re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.S | re.M)
+
+
+def _anchors(page: Path) -> set[str]:
+    """Return the anchors of a page's headings, as GitHub and the site make them, and its labels."""
+    text = _prose(page)
+    heads = [
+        re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", x) for x in re.findall(r"^#+ (.*)", text, re.M)
+    ]
+    plain = {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+    return plain | {*re.findall(r"^\(([\w-]+)\)=", text, re.M)}
