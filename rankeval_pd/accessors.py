@@ -114,9 +114,9 @@ def _forwarding(function: Any) -> Any:
         held = self._roles
         if "metric" not in takes and "gold" not in takes:  # the function accepts only some roles
             held = {name: value for name, value in held.items() if name in takes}
-        for role in held.keys() - {*takes}:
-            more = f" {function.__name__} has no such role: omit it in rankeval({role}=...)."
-            raise unknown_keyword(role, takes, more)
+        if "average" in held and "average" not in takes:
+            more = f" {function.__name__} has no such role: omit it in rankeval(average=...)."
+            raise unknown_keyword("average", takes, more)
         return function(self._data, *args, **{**held, **kwargs})
 
     return described(forwarded, function)
