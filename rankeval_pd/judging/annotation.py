@@ -701,6 +701,10 @@ def annotator_agreement(
     0         Cohen's kappa   0.60
     1         Fleiss' kappa   0.60
     2  Krippendorff's alpha   0.61
+    >>> grades = pd.DataFrame({"a1": [0, 1, 2, 3, 3], "a2": [0, 1, 1, 3, 2]})
+    >>> kappa = grades.rankeval(gold=["a1", "a2"]).annotator_agreement(kind="quadratic")
+    >>> round(float(kappa["value"][0]), 4)
+    0.8438
     """
     doors.check_data(data)
     level = check_share("level", level)

@@ -608,9 +608,10 @@ def judged_difference(
     >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
     >>> judged = np.random.default_rng(1).random(1_000) < 0.3
     >>> partly = df.assign(gold=df["gold"].astype(float).where(judged))
-    >>> rankeval_pd.judged_difference(partly, "good", "fair", 100)
-      measure_a measure_b    n  difference    ci_low   ci_high   p_value  n_judged  n_unjudged
-    0      good      fair  100    0.241579  0.077623  0.374333  0.017113        40          86
+    >>> found = rankeval_pd.judged_difference(partly, "good", "fair", 100)
+    >>> found.drop(columns=["measure_a", "measure_b"])
+         n  difference    ci_low   ci_high   p_value  n_judged  n_unjudged
+    0  100    0.241579  0.077623  0.374333  0.017113        40          86
     """
     paired = doors.only_pair(data, a, b, roles, one=True)
     sample = read_sample(data, paired, unjudged, judged_with, level)

@@ -41,7 +41,7 @@ from rankeval_pd.tables import Columns, Options, labels
 
 
 @Capabilities(rankings="Is A better than B?", own_rows=True, clusters=True, layout="data")
-@with_roles_but("positive", "min_grade", groups=NO_CONCLUSION)
+@with_roles_but("gold", "positive", "min_grade", groups=NO_CONCLUSION)
 def difference_region(
     data: Data,
     a: Hashable = None,
