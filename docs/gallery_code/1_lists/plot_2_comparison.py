@@ -36,3 +36,8 @@ rankings.plot.comparison(n=range(50, 1501))
 # Tests at the 1% level:
 
 rankings.plot.comparison("G2", "t", range(50, 1501), alpha=0.01)
+
+# %%
+# Separate tests and intervals only, each valid at a single list size:
+
+rankings.plot.comparison("G2", "t", range(50, 1501), simultaneous=False)
