@@ -734,7 +734,7 @@ def _chosen_thresholds(
             members = ListMembers.of(ranking, row, clusters)
         sets = ranks.sets_of(ranking.row(row))
         found = [_promise(sets, members, aim, x, level) for aim, x in wanted.items()]
-        chosen, why = _place_of_all(found, wanted)
+        chosen, why = _place_of_all(found)
         if chosen is None:
             reasons.append(why)
             continue
@@ -750,7 +750,7 @@ def _chosen_thresholds(
             "recall": recall,
             "specificity": specificity,
             "npv": right / max(rejected, 1),
-            "ci_low": found[0].low,
+            "ci_low": found[0].lows[chosen] if len(found) > 1 else found[0].low,
             "youden": recall + specificity - 1.0,
         }
         values |= {f"{aim}_low": x.low for aim, x in zip([*wanted][1:], found[1:], strict=True)}
@@ -782,21 +782,22 @@ def _promise(
     if promise.chosen is None:
         why = promise.why.replace("true positive", "negative").replace("a lower recall", "less")
         return promise._replace(why=why.replace("a lower precision", "less"))
-    return promise._replace(chosen=sets.n.size - 1 - promise.chosen)
+    last = sets.n.size - 1
+    chosen, end = last - promise.chosen, last - promise.end
+    return promise._replace(chosen=chosen, end=end, lows=promise.lows[::-1])
 
 
-def _place_of_all(
-    found: Sequence[ranks.Promise], aims: Mapping[str, float]
-) -> tuple[int | None, str]:
-    """Return the set that the first aim chooses if it satisfies all aims, and else the reason."""
-    chosen = found[0].chosen
-    for aim, promise in zip(aims, found, strict=True):
-        if promise.chosen is None or chosen is None:
+def _place_of_all(found: Sequence[ranks.Promise]) -> tuple[int | None, str]:
+    """Return the set nearest to the first aim's choice that satisfies all, or else the reason."""
+    ends = []
+    for promise in found:
+        if promise.chosen is None:
             return None, promise.why
-        apart = chosen - promise.chosen
-        if (aim == "recall" and apart < 0) or (aim == "specificity" and apart > 0):
-            return None, "each has thresholds of its own. Request less, or judge more candidates"
-    return chosen, ""
+        ends.append(sorted((promise.chosen, promise.end)))
+    least, most = max(first for first, _ in ends), min(last for _, last in ends)
+    if least > most:
+        return None, "each has thresholds of its own. Request less, or judge more candidates"
+    return int(np.clip(found[0].chosen or 0, least, most)), ""
 
 
 _PROMISES = {

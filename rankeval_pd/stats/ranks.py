@@ -434,11 +434,16 @@ class Sets(NamedTuple):
 
 
 class Promise(NamedTuple):
-    """The chosen set with a guaranteed lower limit, or None, NaN and the reason."""
+    """The chosen set with a guaranteed lower limit, or None, NaN and the reason.
+
+    Each set between the chosen one and ``end`` has the guarantee, with its limit in ``lows``.
+    """
 
     chosen: int | None = None
     low: float = math.nan
     why: str = ""
+    end: int = 0
+    lows: FloatArray = np.empty(0)
 
 
 def sets_of(ranking: Ranking) -> Sets:
@@ -487,7 +492,8 @@ def guaranteed_precision(sets: Sets, wanted: float, level: float) -> Promise:
             why = f"the lower confidence limit of the first sets tested is at most {best:.3g}"
         return Promise(why=f"{why}. Request a lower precision")
     chosen = int(reached.max())
-    return Promise(chosen, float(low[chosen]))
+    start = int(first[last == chosen].min())
+    return Promise(chosen, float(low[chosen]), "", start, low)
 
 
 def guaranteed_recall(sets: Sets, wanted: float, level: float) -> Promise:
@@ -495,7 +501,7 @@ def guaranteed_recall(sets: Sets, wanted: float, level: float) -> Promise:
     if not sets.n.size or not sets.positive:
         return Promise(why="no true positive has a score")
     total = np.full(sets.tp.shape, sets.positive)
-    low = sets.tp * 0.0
+    low = np.zeros(sets.tp.shape)
     if level > 0.5:
         low = sets.low(total, 2.0 * level - 1.0)
     passed = np.flatnonzero(low >= wanted)
@@ -505,7 +511,7 @@ def guaranteed_recall(sets: Sets, wanted: float, level: float) -> Promise:
             f" {low[-1]:.3g}"
         )
         return Promise(why=f"{why}. Request a lower recall, or judge more candidates")
-    return Promise(int(passed[0]), float(low[passed[0]]))
+    return Promise(int(passed[0]), float(low[passed[0]]), "", sets.n.size - 1, low)
 
 
 def guaranteed_youden(sets: Sets, _: float, level: float) -> Promise:
@@ -523,7 +529,7 @@ def guaranteed_youden(sets: Sets, _: float, level: float) -> Promise:
             " chance"
         )
         return Promise(why=f"{why}. Judge more candidates")
-    return Promise(chosen, low)
+    return Promise(chosen, low, "", chosen)
 
 
 # ---- Wilcoxon's signed-rank test for all pairs, with Hodges-Lehmann estimates and limits
