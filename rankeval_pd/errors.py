@@ -173,7 +173,7 @@ def shown(value: object, most: int = _LONGEST) -> str:
     return text
 
 
-#: options that a method is expected to have, or any method: what to do instead
+#: options that readers may expect, alone or after the name of a method: what to do instead
 GONE = {
     **dict.fromkeys(
         ("choose_threshold npv", "choose_threshold specificity"),

@@ -877,7 +877,7 @@ def usual_roles(data: Any, keywords: Keywords) -> dict[str, Any]:
     numbers = {x for x in data if is_score(data[x].dtype) or is_bool_dtype(data[x].dtype)}
     rest = numbers - {"score", "rank", *found.values()}
     run, grade = found.pop("run", None), found.get("grade")
-    if several or rest or run is None or run in numbers or not {"score"} <= numbers:
+    if several or rest or run is None or run in numbers or "score" not in numbers:
         return {}
     if grade is not None and (grade not in numbers or "document" not in found):
         return {}

@@ -104,9 +104,9 @@ def plan_annotation(
         judgments; ``n_more``: additional judgments needed, half in each region if possible, or all
         remaining candidates; ``power``: the resulting power; ``power_low``, ``power_high``: 95%
         range of the power given the pilot, NaN with ``precisions``. ``details=True`` adds
-        ``n_region``: total
-        size of the two regions; ``region_share``: proportion of the candidates in either list that
-        are in a region; ``precision_a``, ``precision_b``: precisions in the regions.
+        ``n_region``: total size of the two regions; ``region_share``: proportion of the candidates
+        in either list that are in a region; ``precision_a``, ``precision_b``: precisions in the
+        regions.
 
     Notes
     -----

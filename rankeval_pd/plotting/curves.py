@@ -35,7 +35,6 @@ from rankeval_pd.plotting.canvas import (
 from rankeval_pd.plotting.lists import FIRST
 from rankeval_pd.plotting.look import (
     LARGE_RATIO,
-    digits_for,
     font,
     in_percent,
     interval_text,
@@ -50,7 +49,7 @@ from rankeval_pd.plotting.look import (
 from rankeval_pd.plotting.panels import Levels, PublicPlot, table_of
 from rankeval_pd.roles import AreaKind, Space
 from rankeval_pd.stats import FloatArray
-from rankeval_pd.words.numbers import percent_of
+from rankeval_pd.words.numbers import percent_of, unit_of
 
 # ---- Draw curves over all cutoffs
 
@@ -214,8 +213,8 @@ def _write_areas(canvas: Canvas, spec: Curve, area: Table) -> None:
         return
     rows = table_of(area, "measure area", "area")
     known = "ci_low" in rows and rows["ci_low"].notna().any()
-    width = float((rows["ci_high"] - rows["ci_low"]).median()) if known else 0.04
-    digits = max(3, digits_for(width))  # as in tables and sentences
+    widths: Any = rows["ci_high"] - rows["ci_low"] if known else []
+    digits = unit_of(rows["area"], widths, percent=False).decimals  # as in tables and sentences
     areas = rows.set_index("measure")["area"]
     canvas.values(spec.area, {name: number(value, digits) for name, value in areas.items()})
     if known:

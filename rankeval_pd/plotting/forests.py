@@ -31,7 +31,6 @@ from rankeval_pd.plotting.look import (
     compact,
     cut_text,
     cut_texts,
-    digits_for,
     font,
     in_percent,
     interval_text,
@@ -56,7 +55,7 @@ from rankeval_pd.plotting.panels import (
 from rankeval_pd.stats import AnyArray
 from rankeval_pd.systems import tests
 from rankeval_pd.tables import Attrs
-from rankeval_pd.words.numbers import letter_sets, percent_of
+from rankeval_pd.words.numbers import letter_sets, percent_of, unit_of
 from rankeval_pd.words.vocabulary import alpha_of, called, first_of, noun_of
 
 # ---- A dot, an interval, numbers and tie bars in each row
@@ -112,7 +111,7 @@ def draw_forest(
     ax.set_yscale("linear")  # a row is not a number
     for at, name in references.items():
         ax.axvline(at, label="_rule", **canvas.gray)
-        if ax is ax.figure.axes[0]:  # the same in each panel
+        if canvas.alone or ax is ax.figure.axes[0]:  # the same in each panel
             write(ax, name, (at, 1.0), (0, 2), xycoords=ABOVE, ha="center", color=out.note)
     value, low, high = rows[_ESTIMATES].to_numpy(dtype=float).T
     known = np.isfinite(high - low)
@@ -227,24 +226,17 @@ def _write_columns(
 
 
 def _values_and_limits(rows: pd.DataFrame, *, percent: bool) -> tuple[list[str], list[str]]:
-    """Return values and intervals as text with the same number of decimals."""
+    """Return values and intervals as text, with the decimals of tables and sentences."""
     scale, unit = (100.0, "%") if percent else (1.0, "")
     value, low, high = scale * rows[_ESTIMATES].to_numpy(dtype=float).T
-    widths = (high - low)[np.isfinite(high - low)]
-    known = value[np.isfinite(value)]
-    typical = 0.04
-    if len(widths):
-        typical = float(np.median(widths))
-    elif len(known):
-        typical = float(np.ptp(known)) / 4.0 or typical
-    least = 3 if np.max(np.abs(known), initial=0.0) <= 1.0 else 1  # as in tables and sentences
-    digits = max(digits_for(typical), least)
+    digits = unit_of(value, high - low, percent=False).decimals
     texts = [number(x, digits) + unit for x in value]
-    if not len(widths):
+    known = np.isfinite(high - low)
+    if not known.any():
         return texts, []
     ends = zip(low, high, strict=True)
     limits = [interval_text(a, b, digits) + unit for a, b in ends]
-    return texts, np.where(np.isfinite(high - low), limits, "–").tolist()
+    return texts, np.where(known, limits, "–").tolist()
 
 
 def _lanes(letters: Sequence[str]) -> list[tuple[int, list[int]]]:
@@ -296,7 +288,7 @@ def area(canvas: Canvas, table: pd.DataFrame) -> None:
     table = table.sort_values("area", ascending=False, kind="stable")
     kind = str(table.attrs.get("kind"))
     chances = table["chance"].dropna().round(9).unique()
-    digits = digits_for(0.5 * float(np.min(chances, initial=0.04))) if kind != "roc" else 3
+    digits = unit_of(chances, [], percent=False).decimals
     rows = pd.DataFrame({"name": table["measure"], "value": table["area"], "accent": False})
     rows["low"], rows["high"] = table.get("ci_low", np.nan), table.get("ci_high", np.nan)
     references = {float(x): f"random {number(float(x), digits)}" for x in chances}
@@ -468,10 +460,9 @@ def repetition(place: tuple[Any, Look], table: Any, samples: Any = None, /) -> A
     Notes
     -----
     Each panel is a histogram of the precision over samples, or dots for fewer than twelve. The
-    colored curve is a normal
-    distribution with the observed standard deviation. The gray curve is a normal distribution with
-    the standard deviation of the binomial model (Evert 2004, Eq. 4). All panels have the same
-    scales, and each panel shows the ratio of observed to expected variation.
+    colored curve is a normal distribution with the observed standard deviation. The gray curve is a
+    normal distribution with the standard deviation of the binomial model (Evert 2004, Eq. 4). All
+    panels have the same scales, and each panel shows the ratio of observed to expected variation.
 
     Examples
     --------

@@ -54,7 +54,7 @@ from rankeval_pd.systems import studies
 from rankeval_pd.systems.studies import gain_threshold
 from rankeval_pd.systems.tests import paired_bootstrap
 from rankeval_pd.tables import Attrs, keys_apart
-from rankeval_pd.words.numbers import percent_of
+from rankeval_pd.words.numbers import percent_of, unit_of
 from rankeval_pd.words.vocabulary import alpha_of
 
 # ---- Measures in plots that compare pairs of systems
@@ -752,7 +752,7 @@ def paired_differences(
         if np.isfinite(high - low):
             ax.vlines(at, *ends, color=ink.fg, linewidth=1.4, clip_on=False, label="_interval")
         canvas.dots([at], [gain], ink.fg, markersize=5, clip_on=False, label="_gain")
-        digits = max(digits_for(high - low), 3 if height <= 1.0 else 1)  # as in tables
+        digits = unit_of([gain], [high - low], percent=False).decimals  # as in tables
         said = f"gain {number(gain, digits)}"
         if np.isfinite(low) or np.isfinite(high):
             said += f"\n({interval_text(low, high, digits)})"

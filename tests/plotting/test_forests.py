@@ -36,8 +36,8 @@ def test_ranks_of_measures_are_the_table():
     assert 0 < table["tied_for_best"].sum() < 5
     ends = (100 * table[["ci_low", "ci_high"]]).to_numpy()
     assert columns(ax) == {
-        "precision": [f"{100 * x:.1f}%" for x in table["value"]],
-        "95% interval": [f"{a:.1f}–{b:.1f}%" for a, b in ends],
+        "precision": [f"{100 * x:.0f}%" for x in table["value"]],
+        "95% interval": [f"{a:.0f}–{b:.0f}%" for a, b in ends],
         "rank": rank_texts(table),
         "n.s.": [],
     }

@@ -11,7 +11,7 @@ import rankeval_pd
 from rankeval_pd import plotting
 from rankeval_pd.plotting import caption, look
 from rankeval_pd.plotting.lists import _stretches
-from tests.plotting.seen import color, line, written, xy
+from tests.plotting.seen import color, columns, line, written, xy
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,6 @@ def test_ties_are_marked_on_the_line_that_has_them(ranked):
     table = tied.rankeval(measures="freq").nbest_precision([50, 100, 200], details=True)
     assert (table["tied"] > 0).all()
     np.testing.assert_allclose(marks.get_xydata(), table[["n", "precision"]])
-    assert not ax.collections or all(x.get_label() != "_tied" for x in ax.collections)
     assert "Pale edges of a line: lists that end inside a block" in caption(ax)
     assert "Pale edges" not in caption(ranked.rankeval.plot.precision([50, 100]))
 
@@ -115,6 +114,8 @@ def test_random_is_written_once_for_all_groups(ranked):
     grouped = ranked.assign(q=np.arange(3_000) % 4)
     panels = grouped.rankeval(by="q").plot.area()
     assert [sum("random" in x for x in written(ax)) for ax in panels] == [1, 0, 0, 0]
+    _, (_, second) = plt.subplots(1, 2)
+    assert "random 0.500" in written(ranked.rankeval.plot.area(ax=second))
 
 
 def test_few_samples_are_dots_and_no_bar_is_below_nothing(ranked):
@@ -208,3 +209,17 @@ def test_the_bins_of_a_calibration_are_not_called_one_sided():
     here, there = (pd.DataFrame(rng.random((400, 6)) < np.linspace(0.5, 0.7, 6)) for _ in "ab")
     pairs = here.rankeval.paired_bootstrap(alternative="greater")
     assert "one-sided" not in caption(pairs.rankeval.plot.calibration(there, bins=[0.05, 0.5]))
+
+
+def test_pictures_have_the_digits_of_tables(ranked):
+    scores = np.random.default_rng(1).normal([0.0, 0.1, 0.3], size=(200, 3))
+    systems = pd.DataFrame(scores, columns=list("xyz"))
+    for plot, table in (
+        (plotting.area, ranked.rankeval.area()),
+        (plotting.measure_ranks, ranked.rankeval.measure_ranks(50)),
+        (plotting.measure_ranks, ranked.rankeval.measure_ranks(1_000)),
+        (plotting.system_ranks, systems.rankeval.system_ranks()),
+    ):
+        cells = rankeval_pd.paper_table(table).to_numpy(dtype=str).ravel()
+        values, *_ = columns(plot(table)).values()
+        assert [cell.partition(" ")[0] for cell in cells] == [x.rstrip("%") for x in values]
