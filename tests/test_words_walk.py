@@ -65,7 +65,7 @@ SAID: dict[str, dict[Any, str]] = {
 }  # fmt: skip
 #: a function of ``stats``, and the test that a methods section may name only if it ran
 RAN = {
-    "fisher_test": "fisher", "decided_swap_tests": "swaps", "signed_rank_tests": "wilcoxon",
+    "fisher_test": "fisher", "swap_tests": "swaps", "signed_rank_tests": "wilcoxon",
 }  # fmt: skip
 
 

@@ -114,11 +114,13 @@ def decided_pairs(found: Tested, pairs: IntArray) -> Rows:
     with np.errstate(invalid="ignore"):
         p_stderr = tails * np.sqrt(shares * (1.0 - shares) / draws) * drawn
         hits = np.maximum(np.rint(np.nan_to_num(shares) * (draws + added)) - added, 0.0)
-    counts, back = np.unique(hits, return_inverse=True)
-    limits = np.array(stats.clopper_pearson(counts, np.array(draws), options.level))[:, back]
-    limits = np.fmax(np.minimum(1.0, tails * limits), least)
-    limits = np.where(np.isnan(family), np.nan, limits)
-    family_low, family_high = np.where(drawn, limits, family)
+    family_low = family_high = family
+    if np.any(drawn):
+        counts, back = np.unique(hits, return_inverse=True)
+        limits = np.array(stats.clopper_pearson(counts, np.array(draws), options.level))[:, back]
+        limits = np.fmax(np.minimum(1.0, tails * limits), least)
+        limits = np.where(np.isnan(family), np.nan, limits)
+        family_low, family_high = np.where(drawn, limits, family)
     p_stderr = np.where(family_low < family_high, p_stderr, p_stderr * 0.0)  # use Hall's p
     group = np.zeros(own.size, dtype=np.int64)
     adjusted = _in_one_family(family, group, options)

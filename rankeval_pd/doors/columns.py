@@ -9,6 +9,7 @@ import math
 import sys
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -934,12 +935,17 @@ def named(numbers: IntArray, names: Sequence[Hashable]) -> Any:
     for place, name in enumerate(known):
         if tables.is_missing(name):  # tables contain missing names as NaN
             known[place] = np.nan
-    header = pd.Index(known, tupleize_cols=False)
+    header = _header(*known)
     places = np.full(len(names) + 1, -1, dtype=np.intp)
     places[present] = np.arange(present.size)
     if numbers.size and numbers.min() < 0:
         return pd.Series(header).reindex(places[numbers]).array
     return header.array.take(places[numbers])
+
+
+@lru_cache(maxsize=64, typed=True)  # thousands of calls name the same few systems
+def _header(*names: Hashable) -> pd.Index[Any]:
+    return pd.Index(names, tupleize_cols=False)
 
 
 Data = TypeVar("Data", pd.DataFrame, xr.Dataset)

@@ -532,10 +532,12 @@ def _rows_of_lists(candidates: Candidates, n: IntArray | None, *, how: Compariso
         if how.adjust_over != "group":
             tests *= max(1, candidates.n_groups)
         draws = most = decisions.enough_draws(tests, how)
-        if how.n_resamples is None and sizes.size <= FEW:
-            most *= MORE
+        if how.n_resamples is None:
+            draws = stats.FIRST
+            if sizes.size <= FEW:
+                most *= MORE
         drawing = {"tests": [tests], "n_resamples": draws, "most": most}
-        total = total * draws
+        total = total * most
         what = "swapping labels"
         unit = "draws"
     parts = []
@@ -661,8 +663,8 @@ def _swaps_of_pair(
     if (cut[row] & there).any():
         ends = regions.of_pair(lists, row, sizes).ends().statistics()
     each = how.adjust_over == "n"
-    own: Options = {"alpha": how.alpha, "seed": how.seed, "each": each, "ends": ends}
-    found = stats.decided_swap_tests(*pair[:3], sizes, how.alternative, pair.keys, **own, **drawing)
+    drawn: Options = {"alpha": how.alpha, "seed": how.seed, "each": each, "ends": ends, **drawing}
+    found = stats.swap_tests(*pair[:3], sizes, how.alternative, pair.keys, **drawn)
     p_swaps, of_ends = found.together, found.ends[1]
     if each:
         p_swaps, of_ends = found.alone, found.ends[0]
@@ -675,7 +677,7 @@ def _swaps_of_pair(
         if how.alternative != "two-sided":
             share = min(2.0 * share, 0.999)
         level = 1.0 - share
-        draws = max(drawing["n_resamples"], stats.draws_needed(level))
+        draws = drawing["n_resamples"]
         margin = difference_margins(
             pair, sizes, [level], each=each, n_resamples=draws, seed=how.seed
         )[0]

@@ -229,9 +229,7 @@ def _tests_of_pair(
             p_ends = groups.p_of_gap(gaps, *of_clusters, "two-sided")
         return columns | _end_columns(tied, n, cut, p_ends, p_ends)
     statistics = tied and tied.statistics()
-    swapped = swaps.decided_swap_tests(
-        *ranked[:3], n, "two-sided", keys, ends=statistics, **swapping
-    )
+    swapped = swaps.swap_tests(*ranked[:3], n, "two-sided", keys, ends=statistics, **swapping)
     drawing = {name: swapping[name] for name in ("each", "n_resamples", "seed")}
     margins = [*difference_margins(ranked, n, levels, **drawing)]
     ends = {}
@@ -547,8 +545,11 @@ def _all_pair_tests(
     if over_n:
         sizes = candidates.sizes(n)
         seed = chosen.swaps
-    if how.n_resamples is None and (not over_n or sizes.size <= FEW):
-        most *= MORE  # for pairs near alpha
+    if how.n_resamples is None:
+        if not over_n or sizes.size <= FEW:
+            most *= MORE  # for pairs near alpha
+        if over_n:
+            draws = swaps.FIRST
     # the tests of all pairs, and those of the pairs with the baseline
     families = {"": doors.count_distinct(pairs, stands)}
     together = len(measures)
@@ -571,7 +572,7 @@ def _all_pair_tests(
             groups=candidates.n_groups,
             over=("group", how.adjust_over),
         )
-    total = draws * tests * len(candidates.group)
+    total = most * tests * len(candidates.group)
     with errors.progress_bar(total=total, what="swapping labels", unit="draws") as advance:
         task = RankingTask(
             candidates=candidates,

@@ -605,14 +605,13 @@ def _precision_limits(
     spread = stats.nbest_spread(tp, rising, np.array(total))
     share = tp[rising] / rising
     ranks = (np.arange(1, ranked.size + 1),)
-    largest = bands.largest(
+    sums = bands.Sums(
         bands.cells(ranked, ranks, rising, keys, ranking.whole),
         (spread.edge,),
         (share - spread.edge) * rising / total,
         spread.influence,
-        at_once=at_once,
-        **drawing,
     )
+    largest = bands.largest(sums, at_once=at_once, **drawing)
     within = 1.0 - 2.0 * float(special.ndtr(-bands.critical_value(largest, level)))
     size = spread.effective(rising)
     exact = partial(stats.clopper_pearson, level=within)
@@ -812,9 +811,11 @@ def difference_margins(
         if not each and rising.size > 1:
             edges = spread.edge_a[differ], spread.edge_b[differ]
             cells = bands.cells(gold, ranks, rising[differ], pair.keys, pair.whole)
-            largest = bands.largest(
-                cells, edges, spread.center[differ], spread.influence[differ], **drawing
-            )
-            factors = [bands.critical_value(largest, level) for level in levels]
+            sums = bands.Sums(cells, edges, spread.center[differ], spread.influence[differ])
+            if (drawing["n_resamples"] + 1) * (1.0 - max(levels)) < bands.RARE:
+                factors = [*bands.rare_values(sums, levels, drawing["seed"])]
+            else:
+                largest = bands.largest(sums, **drawing)
+                factors = [bands.critical_value(largest, level) for level in levels]
         margins[:, differ] = np.multiply.outer(factors, deviation)
     return margins[:, back]

@@ -116,11 +116,12 @@ from rankeval_pd.stats.ranks import (
     with_one,
 )
 from rankeval_pd.stats.swaps import (
-    decided_swap_tests,
+    FIRST,
     enough_swaps,
     least_swaps,
     monte_carlo_error,
     sided,
+    swap_tests,
 )
 from rankeval_pd.stats.ties import (
     Ends,

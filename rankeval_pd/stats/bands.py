@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -39,6 +39,9 @@ _BLOCK = 4_000_000  # multipliers in memory at once
 _LARGE = 64  # a sum of at least this many signs is nearly normal: its kurtosis is -2/64
 _NOWHERE = ranking.mix(np.arange(2**32, 2**32 + 2, dtype=np.uint64))  # cells outside all lists
 _NOTHING = 1e-7  # smaller influences are rounding errors
+_MOVED = 256  # draws for a rare quantile: its tail probability is known to about 5%
+_TRIED = 24  # number of values between which a rare quantile is interpolated
+RARE = 10  # expected number of draws beyond a quantile, below which it is rare
 
 
 class Cells(NamedTuple):
@@ -146,13 +149,63 @@ def cells(
     )
 
 
+class Sums(NamedTuple):
+    """The sums of multipliers times influences over the root of ``influence``, Z, at every n.
+
+    With two rankings, the influences are differences. ``center`` is subtracted from all influences,
+    ``of_true`` added for true positives.
+    """
+
+    cells: Cells
+    edges: tuple[FloatArray, ...]
+    center: FloatArray
+    influence: FloatArray
+    of_true: FloatArray | None = None
+
+    @property
+    def varies(self) -> IntArray:
+        """Return the places of the n at which the sum varies."""
+        return np.flatnonzero(np.sqrt(np.maximum(self.influence, 0.0)) > _NOTHING)
+
+    def standardized(self, drawn: FloatArray) -> FloatArray:
+        """Return Z, where it varies, for the sum of the multipliers in each cell: (n, draw)."""
+        true = self.cells.tp > 0
+        z = -np.outer(self.center, drawn.sum(axis=0))
+        if self.of_true is not None:
+            z += np.outer(self.of_true, drawn[true].sum(axis=0))
+        every = np.ones_like(true)
+        for sign, first, edge in zip((1.0, -1.0), self.cells.first, self.edges, strict=False):
+            # the cells, and the true-positive cells, that enter the list at each n
+            listed, tp = (
+                running_sums(_entering(first, chosen, edge.size) @ drawn)
+                for chosen in (every, true)
+            )
+            z += sign * (tp - edge[:, np.newaxis] * listed)
+        varies = self.varies
+        return np.asarray(z[varies] / np.sqrt(self.influence[varies, np.newaxis]), dtype=float)
+
+    def of_cells(self, places: IntArray) -> FloatArray:
+        """Return the sum of influences in each cell on Z of these n: (cell, place)."""
+        true = self.cells.tp[:, np.newaxis] > 0
+        result = np.zeros((true.size, places.size)) - self.center[places]
+        if self.of_true is not None:
+            result += true * self.of_true[places]
+        for sign, first, edge in zip((1.0, -1.0), self.cells.first, self.edges, strict=False):
+            listed = first[:, np.newaxis] <= places
+            result += sign * listed * (true - edge[places])
+        return self.cells.size[:, np.newaxis] * result / np.sqrt(self.influence[places])
+
+    def blocks(self, n_resamples: int) -> Iterator[tuple[int, int]]:
+        """Yield the first and the last resample of blocks that fit into memory."""
+        width = max(2, _BLOCK // max(1, self.cells.size.size, self.center.size))
+        width -= width % ranking.WORD if width > ranking.WORD else width % 2
+        for start in range(0, n_resamples, width):
+            yield start, min(start + width, n_resamples)
+
+
 def largest(
-    found: Cells,
-    edges: tuple[FloatArray, ...],
-    center: FloatArray,
-    influence: FloatArray,
+    sums: Sums,
     *,
-    of_true: FloatArray | None = None,
     n_resamples: int,
     seed: int,
     advance: Advance = lambda _: None,
@@ -160,34 +213,45 @@ def largest(
 ) -> FloatArray:
     """Return the largest |Z| over all n for each draw of multipliers.
 
-    Z is the sum of multipliers times influences (of two rankings: differences) over the square root
-    of ``influence``. ``center`` is subtracted from all influences, ``of_true`` added for true
-    positives. ``at_once`` draws the sum of the multipliers in each cell directly.
+    ``at_once`` draws the sum of the multipliers in each cell directly.
     """
-    true = found.tp > 0
-    every = np.ones_like(true)
-    # the cells, and the true-positive cells, that enter the list at each n
-    lists = [
-        [_entering(first, chosen, center.size) for chosen in (every, true)] for first in found.first
-    ]
-    scale = np.sqrt(np.maximum(influence, 0.0))
-    varies = scale > _NOTHING
     result = np.empty(n_resamples)
-    width = max(2, _BLOCK // max(1, found.size.size))
-    width -= width % ranking.WORD if width > ranking.WORD else width % 2
-    for start in range(0, n_resamples, width):
-        stop = min(start + width, n_resamples)
-        drawn = found.multipliers(seed, start, stop, at_once=at_once)
-        z = -np.outer(center, drawn.sum(axis=0))
-        if of_true is not None:
-            z += np.outer(of_true, drawn[true].sum(axis=0))
-        for sign, both, edge in zip((1.0, -1.0), lists, edges, strict=False):
-            listed, tp = (running_sums(entering @ drawn) for entering in both)
-            z += sign * (tp - edge[:, np.newaxis] * listed)
-        deviations = np.abs(z[varies] / scale[varies, np.newaxis])
-        result[start:stop] = deviations.max(axis=0, initial=0.0)
+    for start, stop in sums.blocks(n_resamples):
+        drawn = sums.cells.multipliers(seed, start, stop, at_once=at_once)
+        result[start:stop] = np.abs(sums.standardized(drawn)).max(axis=0, initial=0.0)
         advance(stop - start)
     return result
+
+
+def rare_values(sums: Sums, levels: Sequence[float], seed: int) -> FloatArray:
+    """Return quantiles of the largest |Z| over all n that few plain draws would exceed.
+
+    In each draw, Z of one of the m lists is moved beyond c, and the other lists follow it. Then the
+    largest exceeds c with the probability 2 m P(Z > c) times the mean of 1 / (number of lists
+    beyond c) (Adler, Blanchet and Liu 2012).
+    """
+    places = sums.varies
+    moved = places.size * np.arange(_MOVED) // _MOVED  # the list of each draw
+    # between the quantiles of a single list and of Bonferroni's inequality
+    tried = np.linspace(
+        z_of(min(levels)), z_of(1.0 - (1.0 - max(levels)) / max(places.size, 1)), _TRIED
+    )
+    if not places.size:
+        return np.array([z_of(level) for level in levels])
+    shares = np.zeros(_TRIED)
+    for start, stop in sums.blocks(_MOVED):
+        z = sums.standardized(sums.cells.multipliers(seed, start, stop))  # (n, draw)
+        here = moved[start:stop]
+        own = z[here, np.arange(stop - start)]
+        along = sums.standardized(sums.of_cells(places[here]))  # its correlation with every list
+        rest = z - along * own
+        for number, c in enumerate(tried):
+            beyond = -scipy.special.ndtri(scipy.special.ndtr(-c) * scipy.special.ndtr(own))
+            count = (np.abs(rest + along * beyond) >= c * (1.0 - _NOTHING)).sum(axis=0)
+            shares[number] += (1.0 / np.maximum(count, 1)).sum() / _MOVED
+    tail = 2.0 * places.size * scipy.special.ndtr(-tried) * shares
+    falling = np.minimum.accumulate(tail)[::-1]
+    return np.interp(1.0 - np.array(levels), falling, tried[::-1])
 
 
 def _entering(first: IntArray, chosen: BoolArray, n_lists: int) -> Any:
@@ -327,14 +391,14 @@ def recall_band(ranked: BoolArray, n: IntArray, keys: Keys, level: float, **draw
     found = spread(counts[n], n, *size, edge)
     longer = np.concatenate([more, ranked, more])
     keys = np.concatenate([_ADDED[:_PLUS], keys, _ADDED[_PLUS:]])
-    drawn = largest(
+    sums = Sums(
         cells(longer, (np.arange(1, longer.size + 1),), n + _PLUS, keys),
         (edge,),
         -edge * (n + _PLUS) / longer.size,
         found.variance * found.positive,
         of_true=-found.recall,
-        **drawing,
     )
+    drawn = largest(sums, **drawing)
     within = 1.0 - 2.0 * float(scipy.special.ndtr(-critical_value(drawn, level)))
     exact = partial(clopper_pearson, level=within)
     return recall_limits(counts[n], n, size, found.effective(size[1]), exact)

@@ -8,7 +8,14 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, slices
+from rankeval_pd.stats._types import (
+    AnyArray,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    running_sums,
+    slices,
+)
 
 # ------------------------------- Rankings, n-best lists and acceptance sets (Evert 2004, section 2)
 #
@@ -525,8 +532,7 @@ def stands_for(a: IntArray, b: IntArray, *, ordered: bool) -> IntArray:
 # Each rank has two slots, one for a and one for b. In each draw, every slot is assigned to the
 # first or the second swapped ranking.
 
-_MANY = 16_000  # largest number of lists: twice this number plus one fits in 16 bits
-_CELLS = 100_000  # slots times draws that fit into the cache
+_CELLS = 200_000  # slots times draws that fit into the cache
 
 
 class Slots(NamedTuple):
@@ -565,7 +571,7 @@ class Walk(NamedTuple):
     from_a: BoolArray  #: (slot)
     later: IntArray  #: later slot of each candidate with both slots within reach
     earlier: IntArray  #: earlier slot of the same candidates
-    later_true: IntArray  #: whether the candidate is a true positive
+    later_true: BoolArray  #: whether the candidate is a true positive
     true: IntArray  #: slots of true positives
 
     @classmethod
@@ -576,9 +582,6 @@ class Walk(NamedTuple):
         place = np.arange(reach)
         mate = slots.a[candidate] + slots.b[candidate] - place
         later = np.flatnonzero(mate < place)
-        kind: Any = np.int32
-        if sizes.size < _MANY:
-            kind = np.int16
         return cls(
             sizes,
             half,
@@ -587,47 +590,45 @@ class Walk(NamedTuple):
             slots.from_a[:reach],
             later,
             mate[later],
-            gold[candidate[later]].astype(kind),
+            gold[candidate[later]],
             np.flatnonzero(gold[candidate]),
         )
 
     def counts(self, seed: int, start: int, stop: int) -> IntArray | None:
         """Count the overlap and its true positives, and those in each list: (4, draw, list).
 
-        Return None if a list ends after these slots. ``stop`` is at most one word after ``start``.
+        Return None if a list ends after these slots.
         """
-        lists = self.sizes.size
-        result = np.empty((4, stop - start, lists), dtype=np.int64)
-        bits = words(self.keys, seed, start, stop)  # (slot, 1): a draw in each bit
-        # the first ranking gets the a slots of unswapped and the b slots of swapped candidates
-        bits[self.from_a] = ~bits[self.from_a]
-        place = np.arange(1, self.reach + 1, dtype=np.int32)[:, np.newaxis]
-        # (rank): first list of each rank
-        lists_of = np.searchsorted(self.sizes, np.arange(self.reach + 1))
-        lists_of = lists_of.astype(self.later_true.dtype)
+        most = int(self.sizes[-1])
+        result = np.empty((4, self.sizes.size, stop - start), dtype=np.int64)
+        kind: Any = np.int32
+        if 2 * (self.reach + 2) <= np.iinfo(np.int16).max:
+            kind = np.int16
+        place = np.arange(1, self.reach + 1, dtype=kind)[:, np.newaxis]
         for part in slices(stop - start, self.reach, _CELLS):
-            draws = np.arange(stop - start, dtype=np.uint64)[part]
-            first = (bits >> draws & np.uint64(1)).astype(bool)  # (slot, draw)
-            up_to = np.cumsum(first, axis=0, dtype=np.int32)
-            if min(up_to[-1].min(), self.reach - up_to[-1].max()) < self.sizes[-1]:
+            last = min(start + part.stop, stop)
+            first = coins(self.keys, seed, start + part.start, last).astype(kind)  # (slot, draw)
+            # the first ranking gets the a slots of unswapped and the b slots of swapped candidates
+            first ^= self.from_a[:, np.newaxis]
+            up_to = running_sums(first.copy())
+            if min(up_to[-1].min(), self.reach - up_to[-1].max()) < most:
                 return None
             rank = place - up_to + first * (2 * up_to - place)  # up_to or the rest; faster than if
-            begin = lists_of[rank]  # first list of each slot
-            both = np.maximum(begin[self.later], begin[self.earlier])
-            overlap, true = _by_list(both, self.later_true[:, np.newaxis], lists)
-            second, first_true = _by_list(begin[self.true], first[self.true], lists)
-            counted = np.stack([overlap + true, true, first_true, second])
-            np.cumsum(counted, axis=-1, out=result[:, part])
-        return result
+            both = np.maximum(rank[self.later], rank[self.earlier])
+            overlap = self._listed(both, self.later_true[:, np.newaxis])
+            tp = self._listed(rank[self.true], first[self.true])
+            result[:, :, part] = overlap.sum(axis=1), overlap[:, 1], tp[:, 1], tp[:, 0]
+        return np.moveaxis(result, -1, 1)
 
-
-def _by_list(begin: IntArray, label: AnyArray, lists: int) -> Any:
-    """Count the slots that begin in each list, by label: (label, draw, list)."""
-    # one number encodes draw, list and label, so a single count suffices
-    draws = begin.shape[-1]
-    number = 2 * (lists + 1) * np.arange(draws) + (2 * begin + label)
-    counts = np.bincount(number.ravel(), minlength=2 * (lists + 1) * draws)
-    return np.moveaxis(counts.reshape(draws, lists + 1, 2)[:, :lists], -1, 0)
+    def _listed(self, rank: IntArray, label: AnyArray) -> Any:
+        """Count the slots in each list, by label: (list, label, draw)."""
+        most = int(self.sizes[-1])
+        draws = rank.shape[-1]
+        # one number encodes rank, label and draw, so a single count suffices
+        number = (2 * np.minimum(rank, most + 1) + label).astype(np.int32) * np.int32(draws)
+        number += np.arange(draws, dtype=np.int32)
+        counts = np.bincount(number.ravel(), minlength=2 * draws * (most + 2))
+        return running_sums(counts.reshape(most + 2, 2 * draws)).reshape(-1, 2, draws)[self.sizes]
 
 
 # ------- A candidate's random numbers depend only on the seed, the resample and the candidate's key

@@ -41,8 +41,9 @@ from rankeval_pd.stats.ranking import (
     nbest_regions,
 )
 
-_BLOCK = 400_000  # number of slots times draws that fits in the cache
+_BLOCK = 200_000  # number of slots times draws that fits in the cache
 _EQUAL = 1e-12  # largest relative difference between equal statistics
+FIRST = 999  # number of swaps before the first check whether more are needed
 _FAR = 6.0  # standard deviations on each side of a window, exceeded once in 1e9 draws
 
 
@@ -54,12 +55,12 @@ def least_swaps(n_tests: int, alpha: float) -> int:
 def enough_swaps(n_tests: int, alpha: float) -> int:
     """Return the least number for 10 times the tests (at most 500, or twice), but at least 999."""
     tests = max(n_tests, 1)
-    return max(999, least_swaps(min(10 * tests, max(500, 2 * tests)), alpha))
+    return max(FIRST, least_swaps(min(10 * tests, max(500, 2 * tests)), alpha))
 
 
 @dataclass(eq=False)
 class Swaps:
-    """Random swaps of the ranks of two rankings.
+    """Random swaps of the ranks of two rankings, from number ``start`` to ``n_resamples``.
 
     Candidates are in key order, and candidates with equal ``keys`` share their swaps.
     """
@@ -69,6 +70,7 @@ class Swaps:
     gold: BoolArray
     keys: Keys | None = None  #: by default, the positions of the candidates
     n_resamples: int = field(kw_only=True)
+    start: int = field(kw_only=True, default=0)
     seed: int = field(kw_only=True)
     advance: Advance = field(kw_only=True, default=lambda _: None)
 
@@ -111,7 +113,7 @@ class Swaps:
         """Yield the counts, computed from all slots that a list can reach."""
         sizes, place = np.unique(n, return_inverse=True)  # (list), and back to (n)
         walk = Walk.of(self.slots, self.gold, self.draws_of, sizes, self._beyond(int(n.max())))
-        for start, stop in self._blocks(_BLOCK):
+        for start, stop in self._blocks(walk.reach):
             while (counts := walk.counts(self.seed, start, stop)) is None:
                 # a list ends outside the slots (once in a billion draws)
                 walk = Walk.of(self.slots, self.gold, self.draws_of, sizes, 4 * walk.half)
@@ -159,8 +161,9 @@ class Swaps:
     def _blocks(self, size: int) -> Iterator[tuple[int, int]]:
         """Yield the first and the last resample of each block of this many slots per draw."""
         width = ranking.WORD * max(1, _BLOCK // (ranking.WORD * max(1, size)))
-        for start in range(0, self.n_resamples, width):
-            yield start, min(start + width, self.n_resamples)
+        first = self.start - self.start % ranking.WORD
+        for start in range(first, self.n_resamples, width):
+            yield max(start, self.start), min(start + width, self.n_resamples)
 
 
 class _Window:
@@ -239,7 +242,7 @@ def region_statistic(counts: Regions, n: IntArray) -> FloatArray:
     only = np.maximum(n - counts.overlap, 1)
     positive = counts.tp_a + counts.tp_b - 2 * counts.tp_overlap
     variance = np.maximum(positive * (1.0 - positive / (2.0 * only)), 1.0)
-    return np.asarray((counts.tp_a - counts.tp_b) / np.sqrt(variance), dtype=float)
+    return np.asarray((counts.tp_a - counts.tp_b) / np.sqrt(variance, out=variance), dtype=float)
 
 
 def sided(statistic: FloatArray, alternative: str) -> FloatArray:
@@ -296,11 +299,18 @@ def swap_tests(
     *,
     ends: FloatArray | None = None,
     n_resamples: int,
-    **drawing: Any,
+    most: int = 0,
+    tests: Sequence[float] = (),
+    alpha: float = 1.0,
+    each: bool = False,
+    seed: int,
+    advance: Advance = lambda _: None,
 ) -> SwapTests:
     """Return the fraction of swaps that reach the observed statistic, at each n and over all n.
 
     Both come from the same draws, so the second is never below; ``ends`` are further statistics.
+    The draws continue (times 4, to ``most``) while a p-value, multiplied by one of ``tests``, is
+    too near alpha to decide; with ``each``, the p-value at any n.
     """
     statistics = [region_statistic(nbest_regions(rank_a, rank_b, gold, n), n)]
     if ends is not None:
@@ -308,40 +318,33 @@ def swap_tests(
     looked = sided(np.stack(statistics), alternative)
     limit = looked - _EQUAL * np.maximum(np.abs(looked), 1.0)
     hits = np.zeros(looked.shape, dtype=np.int64)
-    largest = []
-    swaps = Swaps(rank_a, rank_b, gold, keys, n_resamples=n_resamples, **drawing)
-    for counts in swaps.counts(n):
-        values = sided(region_statistic(counts, n), alternative)
-        hits += [(values >= least).sum(axis=0) for least in limit]
-        largest.append(values.max(axis=-1))
-    alone = (1 + hits) / (n_resamples + 1)
-    together = exceedance(looked, np.concatenate(largest))
-    return SwapTests(alone[0], together[0], n_resamples, (alone[1:], together[1:]))
-
-
-def decided_swap_tests(
-    *rankings: Any,
-    tests: Sequence[float],
-    alpha: float,
-    each: bool,
-    most: int,
-    n_resamples: int,
-    **drawing: Any,
-) -> SwapTests:
-    """Return :func:`swap_tests` with enough swaps (times 4, to ``most``) to resolve p near alpha.
-
-    Each p is multiplied by every one of ``tests``; with ``each``, every n is checked separately.
-    """
-    draws = n_resamples
+    largest: list[FloatArray] = []
+    start = 0
     while True:
-        found = swap_tests(*rankings, n_resamples=draws, **drawing)
-        p = found.together
+        drawing: Any = {
+            "start": start,
+            "n_resamples": n_resamples,
+            "seed": seed,
+            "advance": advance,
+        }
+        swaps = Swaps(rank_a, rank_b, gold, keys, **drawing)
+        for counts in swaps.counts(n):
+            values = sided(region_statistic(counts, n), alternative)
+            hits += [(values >= least).sum(axis=0) for least in limit]
+            largest.append(values.max(axis=-1))
+        alone = (1 + hits) / (n_resamples + 1)
+        together = exceedance(looked, np.concatenate(largest))
+        p = together[0]
         if each:
-            p = found.alone
-        drawn = np.full(p.shape, float(draws))
-        held = (np.minimum(times * p, 1.0) for times in tests)
-        if draws >= most or not any(
-            monte_carlo_error(p, x, drawn, alpha=alpha)[1].any() for x in held
-        ):
-            return found
-        draws = min(4 * draws, most)
+            p = alone[0]
+        if n_resamples >= most or not _undecided(p, n_resamples, tests, alpha):
+            advance(max(most - n_resamples, 0))
+            return SwapTests(alone[0], together[0], n_resamples, (alone[1:], together[1:]))
+        start, n_resamples = n_resamples, min(4 * n_resamples, most)
+
+
+def _undecided(p: FloatArray, drawn: int, tests: Sequence[float], alpha: float) -> bool:
+    """Return whether any p-value, multiplied by any of ``tests``, is too near alpha to decide."""
+    draws = np.full(p.shape, float(drawn))
+    adjusted = (np.minimum(times * p, 1.0) for times in tests)
+    return any(monte_carlo_error(p, x, draws, alpha=alpha)[1].any() for x in adjusted)

@@ -62,8 +62,15 @@ def test_swaps_over_groups_and_pairs(queries):
 
 def test_as_many_swaps_as_the_family_needs(queries):
     part = queries[queries["query"] < 30]
-    found = part.rankeval(by="query").compare("a", "b", 5, adjust="max-t")
-    assert found.attrs["n_resamples"] == 5999  # 30 tests at .05, ten times
+    found = part.rankeval(by="query").compare("a", "b", 5, adjust="max-t", details=True)
+    assert (found["p_adjusted"] == 1.0).all()  # far from alpha: the first swaps decide
+    assert found.attrs["n_resamples"] == 999
+    gold, first = part["gold"].astype(float), part["query"] == 0
+    worst = part.assign(a=part["a"].mask(first, gold), b=part["b"].mask(first, -gold))
+    p = worst.rankeval(by="query").compare("a", "b", 5, adjust="max-t")["p_adjusted"].min()
+    near = worst.rankeval(by="query").compare("a", "b", 5, adjust="max-t", alpha=p)
+    assert p < 1.0
+    assert near.attrs["n_resamples"] > 999
     with pytest.raises(ValueError, match=r"30 pairs in all groups.*n_resamples=599"):
         part.rankeval(by="query").compare("a", "b", 5, adjust="max-t", n_resamples=598)
 

@@ -55,7 +55,8 @@ def test_the_largest_deviation_is_that_of_multipliers_per_candidate():
     drawn = rng.standard_normal((20_000, 300)) @ np.transpose(phi)
     wanted = np.abs(drawn / np.sqrt(squares)).max(axis=-1)
     cells = bands.cells(gold, (a, b), n)
-    found = bands.largest(cells, edges, np.array(raw), squares, n_resamples=20_000, seed=9)
+    sums = bands.Sums(cells, edges, np.array(raw), squares)
+    found = bands.largest(sums, n_resamples=20_000, seed=9)
     assert stats.ks_2samp(found, wanted).pvalue > 1e-3
     assert bands.critical_value(found, 0.95) == pytest.approx(np.quantile(wanted, 0.95), rel=0.02)
 
@@ -66,18 +67,57 @@ def test_labels_that_do_not_vary_need_the_normal_quantile():
         n = np.array([50])
         cells = bands.cells(gold, (np.arange(1, 51),), n)
         edge = np.array([float(gold[0])])
-        found = bands.largest(cells, (edge,), np.zeros(1), np.zeros(1), n_resamples=99, seed=0)
+        sums = bands.Sums(cells, (edge,), np.zeros(1), np.zeros(1))
+        found = bands.largest(sums, n_resamples=99, seed=0)
         assert (found == 0).all()
+        assert bands.rare_values(sums, [0.95], 0) == pytest.approx(1.959964, abs=1e-6)
         assert bands.critical_value(found, 0.95) == pytest.approx(1.959964, abs=1e-6)
 
 
 def test_blocks_of_draws_change_no_number(monkeypatch):
     gold = np.arange(60) % 3 == 0
     n, edge = np.array([10, 30]), np.array([0.3, 0.4])
-    given = bands.cells(gold, (np.arange(1, 61),), n), (edge,), edge / 10, edge * 10
-    once = bands.largest(*given, n_resamples=50, seed=1)
+    cells = bands.cells(gold, (np.arange(1, 61),), n)
+    sums = bands.Sums(cells, (edge,), edge / 10, edge * 10)
+    once = bands.largest(sums, n_resamples=50, seed=1)
+    rare = bands.rare_values(sums, [0.99], 1)
     monkeypatch.setattr(bands, "_BLOCK", 30)
-    assert bands.largest(*given, n_resamples=50, seed=1).tolist() == once.tolist()
+    assert bands.largest(sums, n_resamples=50, seed=1).tolist() == once.tolist()
+    assert bands.rare_values(sums, [0.99], 1) == pytest.approx(rare, rel=1e-12)
+
+
+def differing_lists(n, size=400):
+    """Return the sums of two random rankings with their exact squared influences."""
+    rng = np.random.default_rng(4)
+    gold = rng.random(size) < 0.3
+    a, b = rng.permutation(size) + 1, rng.permutation(size) + 1
+    edges = np.linspace(0.4, 0.1, n.size), np.linspace(0.35, 0.2, n.size)
+    lists = list(zip(n, *edges, strict=True))
+    phi = [influences(gold, a, s, x) - influences(gold, b, s, y) for s, x, y in lists]
+    raw = [((a <= s) * (gold - x) - (b <= s) * (gold - y)).mean() for s, x, y in lists]
+    cells = bands.cells(gold, (a, b), n)
+    return bands.Sums(cells, edges, np.array(raw), np.square(phi).sum(axis=-1)), np.array(phi)
+
+
+@pytest.mark.parametrize("level", [0.99, 0.9986, 0.9999])
+def test_rare_values_of_two_lists_are_those_of_the_normal_law(level):
+    """The probability that both |Z| are at most c, integrated by SciPy."""
+    sums, phi = differing_lists(np.array([100, 130]))
+    [value] = bands.rare_values(sums, [level], 3)
+    law = stats.multivariate_normal(cov=np.corrcoef(phi), abseps=1e-9, releps=1e-9, seed=1)
+    inside = law.cdf([value, value], lower_limit=[-value, -value])
+    assert 1.0 - inside == pytest.approx(1.0 - level, rel=0.06)
+
+
+@pytest.mark.full
+def test_rare_values_are_those_of_many_plain_draws():
+    sums, _ = differing_lists(np.arange(20, 200))
+    drawn = bands.largest(sums, n_resamples=200_000, seed=1)
+    levels = [0.99, 0.9986]
+    found = bands.rare_values(sums, levels, 2)
+    # the tail probability is known to 6% at both, from 2,000 and 280 draws and from 256
+    for value, level in zip(found, levels, strict=True):
+        assert (drawn > value).mean() == pytest.approx(1.0 - level, rel=0.2)
 
 
 def test_a_head_that_holds_the_lists_draws_the_same():

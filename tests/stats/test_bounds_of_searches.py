@@ -237,7 +237,7 @@ def _random_model() -> Iterator[Any]:
         yield random_model.parametric_bound(p, np.array([1.0, 1e8]), np.array([TINY, 0.5]))
 
 
-@_walk("stats.ranks._joint_tests", "stats.swaps.decided_swap_tests", low=0.0, high=1.0)
+@_walk("stats.ranks._joint_tests", "stats.swaps.swap_tests", low=0.0, high=1.0)
 def _rankings() -> Iterator[Any]:
     for scores in ([1.0] * 8, [0.0, 1.0] * 4, [1.0, 2.0]):
         gold = np.arange(len(scores)) % 2 == 0

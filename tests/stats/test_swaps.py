@@ -93,9 +93,9 @@ def test_draws_go_on_near_alpha():
     a, b = ((-(q * gold + rng.normal(size=200))).argsort().argsort() + 1 for q in (1.4, 0.7))
     asked = (a, b, gold, np.array([20, 60]), "two-sided")
     drawing = {"most": 1584, "n_resamples": 99, "seed": 5, "each": False, "tests": [1.0]}
-    assert swaps.decided_swap_tests(*asked, alpha=0.99, **drawing).drawn == 99
+    assert swaps.swap_tests(*asked, alpha=0.99, **drawing).drawn == 99
     once = swaps.swap_tests(*asked, n_resamples=1584, seed=5)
-    found = swaps.decided_swap_tests(*asked, alpha=float(once.together[0]), **drawing)
+    found = swaps.swap_tests(*asked, alpha=float(once.together[0]), **drawing)
     assert found.drawn == 1584
     assert_array_equal(found.together, once.together)
 

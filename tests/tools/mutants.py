@@ -150,7 +150,7 @@ SEEDED = {
     ("ranking.py", "stats/swaps stats/ranking"): [
         ("of_a <= of_b, of_a > of_b", "of_a < of_b, of_a > of_b"),
         ("rank = place - up_to + first", "rank = place - up_to - first"),
-        ("np.maximum(begin[self.later], begin[self.", "np.minimum(begin[self.later], begin[self."),
+        ("np.maximum(rank[self.later], rank[self.", "np.minimum(rank[self.later], rank[self."),
         ("2.0**-53 * 2.0 * np.pi", "2.0**-53 * np.pi"),
         ("np.sqrt(-2.0 * np.log", "np.sqrt(-1.0 * np.log"),
         ('bitorder="little"', 'bitorder="big"'),
