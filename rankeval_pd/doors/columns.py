@@ -483,7 +483,7 @@ def _sorted_in_groups(keys: Keys, group: IntArray) -> IntArray:
     by_group = keys.reshape(sizes.size, -1)
     if (by_group == by_group[0]).all():  # the groups of a Dataset have the same labels
         by_group = by_group[:1]
-    order = np.argsort(by_group, axis=1)
+    order = np.stack([ranking.sorted_places(row) for row in by_group])
     starts = np.arange(0, keys.size, sizes[0])[:, np.newaxis]
     if len(order) == 1 < len(starts):
         return (starts + order).reshape(-1)

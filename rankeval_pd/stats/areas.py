@@ -626,8 +626,7 @@ def _of_block(at: Blocks, values: FloatArray) -> FloatArray:
 def _from_own_block_on(at: Blocks, values: FloatArray) -> FloatArray:
     """Return, for each rank, the sum of the values from the rank's block on."""
     below = sums_before(values[..., ::-1])[..., ::-1]
-    later = np.take_along_axis(below, at.end, axis=-1)
-    return later + _of_block(at, values)
+    return at.at_edges(below)[1] + _of_block(at, values)
 
 
 def precision_terms(
