@@ -587,13 +587,14 @@ def influences(ranking: Ranking) -> Influence:
         value = (share * precision).sum(axis=-1, keepdims=True) / positive
         corrected = (share * others).sum(axis=-1, keepdims=True) / positive
         # contribution of a candidate to the lists of the positives at or below its rank
-        gained = _from_own_block_on(at, share * positive * (n - tp) / n**2) / positive
-        lost = _from_own_block_on(at, share * negative * tp / n**2) / positive
+        each = share / n
+        gained = _from_own_block_on(at, each * (1.0 - precision))
+        lost = _from_own_block_on(at, each * precision) * (negative / positive)
         drift = np.where(at.true, gained, 0.0).sum(axis=-1) / positive[..., 0]
         own = _of_block(at, precision) / np.maximum(at.end - at.start, 1)
         influence = _by_candidate(at, own - value + gained, -lost)
         scale = positive / np.where(positive > 1, positive - 1.0, np.nan)
-        chance = np.where(inside, (1.0 + (n - 1.0) * random) / n, 0.0).sum(axis=-1)
+        chance = np.where(inside, random + (1.0 - random) / n, 0.0).sum(axis=-1)
         chance = np.where(positive[..., 0] > 0, chance / at.total[..., 0], np.nan)
     return Influence(
         value[..., 0],
@@ -696,11 +697,13 @@ def student_quantile(freedom: AnyArray, level: float) -> FloatArray:
 
 def _by_candidate(at: Blocks, of_positive: FloatArray, of_other: FloatArray) -> FloatArray:
     """Return influences, centered in each class: (..., rank) -> (..., candidate)."""
-    result = np.zeros(of_positive.shape)
-    for group, values in ((at.true, of_positive), (at.here & ~at.true, of_other)):
+    result = np.where(at.true, of_positive, of_other)
+    means = []
+    for group in (at.true, at.here & ~at.true):
         size = np.maximum(group.sum(axis=-1, keepdims=True), 1)
-        mean = np.where(group, values, 0.0).sum(axis=-1, keepdims=True) / size
-        result = np.where(group, values - mean, result)
+        means.append(np.where(group, result, 0.0).sum(axis=-1, keepdims=True) / size)
+    result -= np.where(at.true, *means)
+    result[~at.here] = 0.0
     influence = np.empty(result.shape)
     np.put_along_axis(influence, at.positions, result, axis=-1)
     return influence
