@@ -443,6 +443,7 @@ def set_ticks(axis: Axis, text: Callable[..., str], characters: float) -> None:
         if low > 0 and np.log10(high / low) < min(2.0, most / 3.0):
             subs = (1.0, 2.0, 5.0)
         axis.set_major_locator(LogLocator(subs=subs, numticks=most + 1))
+        axis.set_minor_locator(LogLocator(subs=(2.0, 5.0), numticks=most + 1))
         axis.set_minor_formatter(NullFormatter())
     elif axis.get_scale() == "linear":
         locator = MaxNLocator(most, steps=[1, 2, 2.5, 5, 10], integer=text is compact)
