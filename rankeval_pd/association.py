@@ -92,8 +92,8 @@ def with_association_measures(
 
     References
     ----------
-    Evert (2004), An on-line repository of association measures (the formulas). The page on
-    association measures gives the source of each measure.
+    Evert (2004), An on-line repository of association measures, http://www.collocations.de/AM/ (the
+    formulas). The page on association measures gives the source of each measure.
 
     Examples
     --------

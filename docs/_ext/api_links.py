@@ -30,7 +30,7 @@ SECTIONS = {
     ".. rubric:: Notes": "Notes",
     ".. rubric:: References": "References",
 }
-CITED = "Journals and DOIs: :doc:`/start/citation`."
+CITED = "All references with their titles: :doc:`/start/citation`."
 ROLES = "Column roles, described in :doc:`/api/roles`."
 
 

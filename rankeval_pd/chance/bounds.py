@@ -97,9 +97,10 @@ def random_bound(
 
     References
     ----------
-    Macskassy (2005), Eqs 5 to 9 (Eq. 8 corrected), 12 to 18, section 3.2, and figure 7, which
-    connects the bounds for each n. S. Aldor-Noiman et al. (2013), The power to see, American
-    Statistician 67 (equal local levels).
+    * Macskassy (2005), CeDER Working Paper 05-09, New York University, Eqs 5 to 9 (Eq. 8
+      corrected), 12 to 18, section 3.2, and figure 7, which connects the bounds for each n.
+    * Aldor-Noiman et al. (2013), The American Statistician 67,
+      https://doi.org/10.1080/00031305.2013.847865 (equal local levels).
 
     Examples
     --------
@@ -235,7 +236,8 @@ def random_cdf(
 
     References
     ----------
-    Macskassy (2005), section 2.1, Eqs 6, 8 and 9 (Eq. 8 corrected), figure 1.
+    Macskassy (2005), CeDER Working Paper 05-09, New York University, section 2.1, Eqs 6, 8 and 9
+    (Eq. 8 corrected), figure 1.
 
     Examples
     --------
@@ -368,7 +370,7 @@ def crossovers(
 
     References
     ----------
-    Macskassy (2005), section 3.3, figure 6.
+    Macskassy (2005), CeDER Working Paper 05-09, New York University, section 3.3, figure 6.
 
     Examples
     --------

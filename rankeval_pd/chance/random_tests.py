@@ -161,7 +161,8 @@ def random_bound_for(
 
     References
     ----------
-    Macskassy (2005), Table 2 (N = 16,769, N+ = 3,123).
+    Macskassy (2005), CeDER Working Paper 05-09, New York University, Table 2 (N = 16,769, N+ =
+    3,123).
 
     Examples
     --------
@@ -269,7 +270,8 @@ def random_pvalue(
 
     References
     ----------
-    Macskassy (2005), section 2.1, Eqs 8 and 9 (corrected), Tables 2 to 4.
+    Macskassy (2005), CeDER Working Paper 05-09, New York University, section 2.1, Eqs 8 and 9
+    (corrected), Tables 2 to 4.
 
     Examples
     --------
@@ -521,8 +523,9 @@ def random_test(
 
     References
     ----------
-    Macskassy (2005), Eqs 5, 6, and 12 to 15, section 3.2. P. H. Westfall and S. S. Young (1993),
-    Resampling-based multiple testing.
+    * Macskassy (2005), CeDER Working Paper 05-09, New York University, Eqs 5, 6, and 12 to 15,
+      section 3.2.
+    * Westfall and Young (1993), Resampling-based multiple testing, Wiley.
 
     Examples
     --------

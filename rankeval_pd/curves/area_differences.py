@@ -130,7 +130,7 @@ def compare_area(
 
     References
     ----------
-    DeLong, D. M. DeLong and D. L. Clarke-Pearson (1988), Biometrics 44.
+    DeLong, DeLong and Clarke-Pearson (1988), Biometrics 44, https://doi.org/10.2307/2531595.
 
     Examples
     --------

@@ -117,8 +117,8 @@ def area(
 
     References
     ----------
-    DeLong, D. M. DeLong and D. L. Clarke-Pearson (1988), Biometrics 44. R. G. Newcombe (2006),
-    Statistics in Medicine 25, method 5.
+    * DeLong, DeLong and Clarke-Pearson (1988), Biometrics 44, https://doi.org/10.2307/2531595.
+    * Newcombe (2006), Statistics in Medicine 25, https://doi.org/10.1002/sim.2324, method 5.
 
     Examples
     --------
@@ -465,7 +465,8 @@ def unpaired_area(
 
     References
     ----------
-    B. L. Welch (1938), Biometrika 29. G. Y. Zou and A. Donner (2008), Statistics in Medicine 27.
+    * Welch (1938), Biometrika 29, https://doi.org/10.1093/biomet/29.3-4.350.
+    * Zou and Donner (2008), Statistics in Medicine 27, https://doi.org/10.1002/sim.3095.
 
     Examples
     --------

@@ -69,8 +69,7 @@ def enrichment(
 
     References
     ----------
-    W. Jiang and Y. Zhao (2015), On asymptotic distributions and confidence intervals for LIFT
-    measures in data mining, JASA 110.
+    Jiang and Zhao (2015), J. of the American Statistical Association 110.
 
     Examples
     --------
@@ -138,8 +137,8 @@ def bedroc(
 
     References
     ----------
-    J.-F. Truchon and C. I. Bayly (2007), Evaluating virtual screening methods, Journal of Chemical
-    Information and Modeling 47, equation 36.
+    Truchon and Bayly (2007), J. of Chemical Information and Modeling 47,
+    https://doi.org/10.1021/ci600426e, equation 36.
 
     Examples
     --------
@@ -205,8 +204,8 @@ def partial_area(
 
     References
     ----------
-    D. K. McClish (1989), Analyzing a portion of the ROC curve, Medical Decision Making 9. L. E.
-    Dodd and M. S. Pepe (2003), Partial AUC estimation and regression, Biometrics 59.
+    * McClish (1989), Medical Decision Making 9, https://doi.org/10.1177/0272989X8900900307.
+    * Dodd and Pepe (2003), Biometrics 59, https://doi.org/10.1111/1541-0420.00071.
 
     Examples
     --------

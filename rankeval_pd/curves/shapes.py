@@ -418,9 +418,10 @@ def roc(
 
     References
     ----------
-    Macskassy (2005), section 3.3, figures 4 to 7. F. Hsieh and B. W. Turnbull (1996), Nonparametric
-    and semiparametric estimation of the ROC curve. J. R. Ash and J. M. Hughes-Oliver (2022),
-    Confidence bands and hypothesis tests for hit enrichment curves.
+    * Macskassy (2005), CeDER Working Paper 05-09, New York University, section 3.3, figures 4 to 7.
+    * Hsieh and Turnbull (1996), Annals of Statistics 24, https://doi.org/10.1214/aos/1033066197.
+    * Ash and Hughes-Oliver (2022), J. of Cheminformatics 14,
+      https://doi.org/10.1186/s13321-022-00629-0.
 
     Examples
     --------
@@ -469,7 +470,7 @@ def precision_recall(
 
     References
     ----------
-    Macskassy (2005), section 3.3.
+    Macskassy (2005), CeDER Working Paper 05-09, New York University, section 3.3.
 
     Examples
     --------
@@ -508,8 +509,8 @@ def det(
 
     References
     ----------
-    Martin et al. (1997), The DET curve in assessment of detection task performance.
-    Macskassy (2005), section 3.3.
+    * Martin et al. (1997), The DET curve in assessment of detection task performance, Eurospeech.
+    * Macskassy (2005), CeDER Working Paper 05-09, New York University, section 3.3.
 
     Examples
     --------
@@ -558,7 +559,7 @@ def gain(
 
     References
     ----------
-    Macskassy (2005), section 3.3.
+    Macskassy (2005), CeDER Working Paper 05-09, New York University, section 3.3.
 
     Examples
     --------
@@ -601,7 +602,7 @@ def lift(
 
     References
     ----------
-    Macskassy (2005), section 3.3.
+    Macskassy (2005), CeDER Working Paper 05-09, New York University, section 3.3.
 
     Examples
     --------
@@ -669,7 +670,8 @@ def random_band(
 
     References
     ----------
-    Macskassy (2005), section 3.3, figure 7, which connects the bounds for individual values of n.
+    Macskassy (2005), CeDER Working Paper 05-09, New York University, section 3.3, figure 7, which
+    connects the bounds for individual values of n.
 
     Examples
     --------
@@ -749,7 +751,7 @@ def isolines(data: Data, n: Any, space: Space = "roc", **roles: Unpack[RankingRo
 
     References
     ----------
-    Macskassy (2005), section 3.3, figure 5.
+    Macskassy (2005), CeDER Working Paper 05-09, New York University, section 3.3, figure 5.
 
     Examples
     --------

@@ -61,8 +61,9 @@ def load_krenn_ppv() -> pd.DataFrame:
 
     References
     ----------
-    Evert (2004), figures 1 to 3. B. Krenn (2000), The usual suspects: data-oriented models for
-    the identification and representation of lexical collocations.
+    * Evert (2004), COLING, https://aclanthology.org/C04-1136, figures 1 to 3.
+    * Krenn (2000), The usual suspects: data-oriented models for the identification and
+      representation of lexical collocations.
 
     Examples
     --------

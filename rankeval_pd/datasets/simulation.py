@@ -71,7 +71,7 @@ def simulate_candidates(
 
     References
     ----------
-    Evert (2004), section 3.1.
+    Evert (2004), COLING, https://aclanthology.org/C04-1136, section 3.1.
 
     Examples
     --------

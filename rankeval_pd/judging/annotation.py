@@ -120,8 +120,8 @@ def plan_annotation(
 
     References
     ----------
-    S. Evert and B. Krenn (2005), Using small random samples for the manual evaluation of
-    statistical association measures.
+    Evert and Krenn (2005), Computer Speech and Language 19,
+    https://www.sciencedirect.com/science/article/pii/S0885230805000082.
 
     Examples
     --------
@@ -687,9 +687,11 @@ def annotator_agreement(
 
     References
     ----------
-    J. Cohen (1960), A coefficient of agreement for nominal scales. J. Cohen (1968), Weighted kappa.
-    J. L. Fleiss (1971), Measuring nominal scale agreement among many raters. K. Krippendorff
-    (2011), Krippendorff's alpha.
+    * Cohen (1960), Educational and Psychological Measurement 20,
+      https://doi.org/10.1177/001316446002000104.
+    * Cohen (1968), Psychological Bulletin 70, https://doi.org/10.1037/h0026256: weighted kappa.
+    * Fleiss (1971), Psychological Bulletin 76, https://doi.org/10.1037/h0031619.
+    * Krippendorff (2011), Computing Krippendorff's alpha-reliability.
 
     Examples
     --------

@@ -482,7 +482,8 @@ def judged_precision(
 
     References
     ----------
-    J. P. Buonaccorsi (1987), A note on confidence intervals for proportions in finite populations.
+    Buonaccorsi (1987), A note on confidence intervals for proportions in finite populations, The
+    American Statistician 41.
 
     Examples
     --------

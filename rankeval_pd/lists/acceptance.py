@@ -112,7 +112,8 @@ def acceptance_precision(
 
     References
     ----------
-    Evert (2004), section 2, defines the acceptance set of a threshold.
+    Evert (2004), COLING, https://aclanthology.org/C04-1136, section 2, defines the acceptance set
+    of a threshold.
 
     Examples
     --------
@@ -357,9 +358,10 @@ def compare_thresholds(
 
     References
     ----------
-    Evert (2004), section 3.3, footnote 13. Kosinski (2013), A weighted generalized score statistic
-    for comparison of predictive values. Tango (1998), Equivalence test and confidence interval for
-    the difference in proportions for the paired-sample design.
+    * Evert (2004), COLING, https://aclanthology.org/C04-1136, section 3.3, footnote 13.
+    * Kosinski (2013), Statistics in Medicine 32, https://doi.org/10.1002/sim.5587.
+    * Tango (1998), Statistics in Medicine 17,
+      https://doi.org/10.1002/(SICI)1097-0258(19980430)17:8%3C891::AID-SIM780%3E3.0.CO;2-B.
 
     Examples
     --------
@@ -632,8 +634,10 @@ def choose_threshold(
 
     References
     ----------
-    A. N. Angelopoulos, S. Bates, E. J. Candès, M. I. Jordan and L. Lei (2021), Learn then test.
-    W. J. Youden (1950), Index for rating diagnostic tests.
+    * Angelopoulos, Bates, Candès, Jordan and Lei (2021), Learn then test,
+      https://arxiv.org/abs/2110.01052.
+    * Youden (1950), Cancer 3,
+      https://doi.org/10.1002/1097-0142(1950)3:1%3C32::AID-CNCR2820030106%3E3.0.CO;2-3.
 
     Examples
     --------

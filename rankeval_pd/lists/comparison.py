@@ -431,7 +431,9 @@ def compare(
 
     References
     ----------
-    Evert (2004), section 3.3, figure 3. Miettinen and Nurminen (1985).
+    * Evert (2004), COLING, https://aclanthology.org/C04-1136, section 3.3, figure 3.
+    * Miettinen and Nurminen (1985), Statistics in Medicine 4,
+      https://doi.org/10.1002/sim.4780040211.
 
     Examples
     --------

@@ -408,8 +408,8 @@ def measure_ranks(
 
     References
     ----------
-    M. Mogstad, J. P. Romano, A. M. Shaikh and D. Wilhelm (2024), Inference for ranks with
-    applications to mobility across neighbourhoods and academic achievement across countries.
+    Mogstad, Romano, Shaikh and Wilhelm (2024), Review of Economic Studies 91,
+    https://doi.org/10.1093/restud/rdad006.
 
     Examples
     --------

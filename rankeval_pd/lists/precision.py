@@ -134,7 +134,8 @@ def nbest_precision(
 
     References
     ----------
-    Evert (2004), Eq. 1 (read "numerator" in the text as "denominator"), section 3.2, figures 1, 2.
+    Evert (2004), COLING, https://aclanthology.org/C04-1136, Eq. 1 (read "numerator" in the text as
+    "denominator"), section 3.2, figures 1, 2.
 
     Examples
     --------
@@ -386,7 +387,8 @@ def precision_interval(
 
     References
     ----------
-    Evert (2004), section 3.2 and footnote 12, which gives 35.7% to 44.4% for this example.
+    Evert (2004), COLING, https://aclanthology.org/C04-1136, section 3.2 and footnote 12, which
+    gives 35.7% to 44.4% for this example.
 
     Examples
     --------
@@ -498,9 +500,10 @@ def precision_band(
 
     References
     ----------
-    Evert (2004), end of section 3.2, identifies the two sources of variance. J. R. Ash and J. M.
-    Hughes-Oliver (2022), Confidence bands and hypothesis tests for hit enrichment curves, give the
-    influence function of precision at n.
+    * Evert (2004), COLING, https://aclanthology.org/C04-1136, end of section 3.2, identifies the
+      two sources of variance.
+    * Ash and Hughes-Oliver (2022), J. of Cheminformatics 14,
+      https://doi.org/10.1186/s13321-022-00629-0, give the influence function of precision at n.
 
     Examples
     --------
@@ -714,7 +717,8 @@ def difference_band(
 
     References
     ----------
-    Evert (2004), section 3.3, which makes a claim about all n up to 1250.
+    Evert (2004), COLING, https://aclanthology.org/C04-1136, section 3.3, which makes a claim about
+    all n up to 1250.
 
     Examples
     --------

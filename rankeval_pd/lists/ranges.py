@@ -99,7 +99,8 @@ def significant_ranges(
 
     References
     ----------
-    Evert (2004), figure 3, reports differences "significant for all n-best lists up to n = 1250".
+    Evert (2004), COLING, https://aclanthology.org/C04-1136, figure 3, reports differences
+    "significant for all n-best lists up to n = 1250".
 
     Examples
     --------

@@ -90,9 +90,9 @@ def nbest_recall(
 
     References
     ----------
-    W. Jiang and Y. Zhao (2015), On asymptotic distributions and confidence intervals for LIFT
-    measures in data mining. J. R. Ash and J. M. Hughes-Oliver (2022), Confidence bands and
-    hypothesis tests for hit enrichment curves.
+    * Jiang and Zhao (2015), J. of the American Statistical Association 110.
+    * Ash and Hughes-Oliver (2022), J. of Cheminformatics 14,
+      https://doi.org/10.1186/s13321-022-00629-0.
 
     Examples
     --------

@@ -73,7 +73,8 @@ def difference_region(
 
     References
     ----------
-    Evert (2004), section 3.3, defines the regions D1 and D2.
+    Evert (2004), COLING, https://aclanthology.org/C04-1136, section 3.3, defines the regions D1 and
+    D2.
 
     Examples
     --------
@@ -401,7 +402,8 @@ def tie_sensitivity(
 
     References
     ----------
-    Evert (2004), footnotes 5 and 6, breaks ties with random jitter.
+    Evert (2004), COLING, https://aclanthology.org/C04-1136, footnotes 5 and 6, breaks ties with
+    random jitter.
 
     Examples
     --------

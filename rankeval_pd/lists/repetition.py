@@ -102,8 +102,8 @@ def repetition(
 
     References
     ----------
-    Evert (2004), section 4, Eqs 3 and 4, figure 4, footnote 15. In Eqs 3 and 4, read "average
-    number of TPs" as the average number of candidates.
+    Evert (2004), COLING, https://aclanthology.org/C04-1136, section 4, Eqs 3 and 4, figure 4,
+    footnote 15. In Eqs 3 and 4, read "average number of TPs" as the average number of candidates.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def repetition_samples(
 
     References
     ----------
-    Evert (2004), section 4, figure 4.
+    Evert (2004), COLING, https://aclanthology.org/C04-1136, section 4, figure 4.
 
     Examples
     --------
@@ -381,7 +381,7 @@ def compare_for(
 
     References
     ----------
-    Evert (2004), section 3.3.
+    Evert (2004), COLING, https://aclanthology.org/C04-1136, section 3.3.
 
     Examples
     --------
@@ -558,7 +558,8 @@ def dispersion_for(
 
     References
     ----------
-    Evert (2004), section 4, is the source of the example: "a little more variation than expected".
+    Evert (2004), COLING, https://aclanthology.org/C04-1136, section 4, is the source of the
+    example: "a little more variation than expected".
 
     Examples
     --------
@@ -605,9 +606,9 @@ def coverage_for(
 
     References
     ----------
-    Evert (2004), section 4, compares 12 failures in 80 samples with an expected rate of 5%.
-    However, 95% intervals for 100 candidates have failure rates of 4.0% and 4.3%, so even Evert's 9
-    failures are significant.
+    Evert (2004), COLING, https://aclanthology.org/C04-1136, section 4, compares 12 failures in 80
+    samples with an expected rate of 5%. However, 95% intervals for 100 candidates have failure
+    rates of 4.0% and 4.3%, so even Evert's 9 failures are significant.
 
     Examples
     --------

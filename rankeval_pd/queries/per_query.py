@@ -269,11 +269,15 @@ def per_query(
 
     References
     ----------
-    C. Buckley, E. Voorhees, trec_eval. S. MacAvaney, C. Macdonald, I. Ounis (2022), Streamlining
-    evaluation with ir-measures. F. McSherry, M. Najork (2008), Computing information retrieval
-    performance measures efficiently in the presence of tied scores. O. Chapelle et al. (2009),
-    Expected reciprocal rank for graded relevance. A. Moffat, J. Zobel (2008), Rank-biased
-    precision.
+    * Buckley and Voorhees, trec_eval, https://github.com/usnistgov/trec_eval.
+    * MacAvaney, Macdonald and Ounis (2022), Streamlining evaluation with ir-measures, ECIR.
+    * McSherry and Najork (2008), ECIR, https://doi.org/10.1007/978-3-540-78646-7_38: tied scores.
+    * Chapelle et al. (2009), CIKM, https://doi.org/10.1145/1645953.1646033: ERR.
+    * Moffat and Zobel (2008), ACM Transactions on Information Systems 27,
+      https://doi.org/10.1145/1416950.1416952: RBP.
+    * Järvelin and Kekäläinen (2002), ACM Transactions on Information Systems 20,
+      https://doi.org/10.1145/582415.582418: nDCG.
+    * Buckley and Voorhees (2004), SIGIR, https://doi.org/10.1145/1008992.1009000: Bpref.
 
     Examples
     --------

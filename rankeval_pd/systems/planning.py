@@ -481,7 +481,9 @@ def compare_accuracies(
 
     References
     ----------
-    S. Suissa, J. Shuster (1991); T. Tango (1998).
+    * Suissa and Shuster (1991), Biometrics 47.
+    * Tango (1998), Statistics in Medicine 17,
+      https://doi.org/10.1002/(SICI)1097-0258(19980430)17:8%3C891::AID-SIM780%3E3.0.CO;2-B.
 
     Examples
     --------

@@ -213,7 +213,8 @@ def synthetic_systems(
 
     References
     ----------
-    Berg-Kirkpatrick et al. (2012), section 3.2.1.
+    Berg-Kirkpatrick, Burkett and Klein (2012), EMNLP-CoNLL, https://aclanthology.org/D12-1091,
+    section 3.2.1.
 
     Examples
     --------
@@ -328,7 +329,8 @@ def resample_counts(
 
     References
     ----------
-    Berg-Kirkpatrick et al. (2012), footnote 5, use the same counts for all pairs.
+    Berg-Kirkpatrick, Burkett and Klein (2012), EMNLP-CoNLL, https://aclanthology.org/D12-1091,
+    footnote 5, use the same counts for all pairs.
 
     Examples
     --------

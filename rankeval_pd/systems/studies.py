@@ -144,7 +144,8 @@ def gain_threshold(
 
     References
     ----------
-    Berg-Kirkpatrick et al. (2012), section 3.1.1.
+    Berg-Kirkpatrick, Burkett and Klein (2012), EMNLP-CoNLL, https://aclanthology.org/D12-1091,
+    section 3.1.1.
 
     Examples
     --------
@@ -286,7 +287,8 @@ def gain_by_size(
 
     References
     ----------
-    Berg-Kirkpatrick et al. (2012), section 4.1, figures 9 to 11.
+    Berg-Kirkpatrick, Burkett and Klein (2012), EMNLP-CoNLL, https://aclanthology.org/D12-1091,
+    section 4.1, figures 9 to 11.
 
     Examples
     --------
@@ -400,7 +402,8 @@ def calibration(
 
     References
     ----------
-    Berg-Kirkpatrick et al. (2012), section 4.2, table 1.
+    Berg-Kirkpatrick, Burkett and Klein (2012), EMNLP-CoNLL, https://aclanthology.org/D12-1091,
+    section 4.2, table 1.
 
     Examples
     --------
@@ -564,8 +567,8 @@ def population_calibration(
 
     References
     ----------
-    Berg-Kirkpatrick et al. (2012), section 4.2, report that 869 of 942 tests with p between 0.04
-    and 0.06 agreed.
+    Berg-Kirkpatrick, Burkett and Klein (2012), EMNLP-CoNLL, https://aclanthology.org/D12-1091,
+    section 4.2, report that 869 of 942 tests with p between 0.04 and 0.06 agreed.
 
     Examples
     --------
@@ -662,7 +665,8 @@ def expected_agreement(
 
     References
     ----------
-    Berg-Kirkpatrick et al. (2012), table 1.
+    Berg-Kirkpatrick, Burkett and Klein (2012), EMNLP-CoNLL, https://aclanthology.org/D12-1091,
+    table 1.
 
     Examples
     --------

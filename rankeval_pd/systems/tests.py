@@ -392,8 +392,8 @@ def system_ranks(
 
     References
     ----------
-    M. Mogstad, J. Romano, A. Shaikh, D. Wilhelm (2024), Inference for ranks with applications to
-    mobility across neighbourhoods and academic achievement across countries.
+    Mogstad, Romano, Shaikh and Wilhelm (2024), Review of Economic Studies 91,
+    https://doi.org/10.1093/restud/rdad006.
 
     Examples
     --------
@@ -677,11 +677,22 @@ def paired_bootstrap(
 
     References
     ----------
-    T. Berg-Kirkpatrick, D. Burkett, D. Klein (2012), figure 1, section 2.2 and footnotes 2 to 5. C.
-    F. J. Wu (1986); A. C. Cameron, J. Gelbach, D. Miller (2008: wild bootstrap; 2011: crossed
-    factors). J. Hartigan (1969): intervals. T. Tango (1998). S. Suissa, J. Shuster (1991): paired
-    proportions. P. Hall (1992), On the removal of
-    skewness by transformation. B. Phipson, G. Smyth (2010). J. Romano, M. Wolf (2005): step-down.
+    * Berg-Kirkpatrick, Burkett and Klein (2012), EMNLP-CoNLL, https://aclanthology.org/D12-1091,
+      figure 1, section 2.2 and footnotes 2 to 5.
+    * Wu (1986), Annals of Statistics 14, https://doi.org/10.1214/aos/1176350142: wild bootstrap.
+    * Cameron, Gelbach and Miller (2008), Review of Economics and Statistics 90,
+      https://doi.org/10.1162/rest.90.3.414: wild bootstrap of clusters.
+    * Cameron, Gelbach and Miller (2011), J. of Business and Economic Statistics 29,
+      https://doi.org/10.1198/jbes.2010.07136: crossed factors.
+    * Hartigan (1969), J. of the American Statistical Association 64: intervals.
+    * Hall (1992), J. of the Royal Statistical Society B 54: skewness.
+    * Suissa and Shuster (1991), Biometrics 47, and Tango (1998), Statistics in Medicine 17,
+      https://doi.org/10.1002/(SICI)1097-0258(19980430)17:8%3C891::AID-SIM780%3E3.0.CO;2-B:
+      right-or-wrong items.
+    * Phipson and Smyth (2010), Statistical Applications in Genetics and Molecular Biology 9,
+      https://doi.org/10.2202/1544-6115.1585.
+    * Romano and Wolf (2005), Econometrica 73, https://doi.org/10.1111/j.1468-0262.2005.00615.x:
+      step-down.
 
     Examples
     --------
@@ -817,8 +828,13 @@ def paired_permutation(
 
     References
     ----------
-    E. Noreen (1989), Computer intensive methods. A. Yeh (2000). S. Riezler, J. Maxwell (2005).
-    F. Wilcoxon (1945); J. Hodges, E. Lehmann (1963), Estimates of location based on rank tests.
+    * Noreen (1989), Computer intensive methods for testing hypotheses, Wiley.
+    * Yeh (2000), COLING, https://aclanthology.org/C00-2137.
+    * Riezler and Maxwell (2005), ACL workshop on evaluation measures,
+      https://aclanthology.org/W05-0908.
+    * Wilcoxon (1945), Biometrics Bulletin 1, https://doi.org/10.2307/3001968.
+    * Hodges and Lehmann (1963), Annals of Mathematical Statistics 34,
+      https://doi.org/10.1214/aoms/1177704172.
 
     Examples
     --------
