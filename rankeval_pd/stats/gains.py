@@ -16,7 +16,7 @@ from rankeval_pd.stats.bootstrap import MOST_POINTS, DrawnSum, Lattice, SignedSu
 from rankeval_pd.stats.clusters import of_both_factors
 from rankeval_pd.stats.differences import mean_p, of_margin, paired_margin_p
 from rankeval_pd.stats.families import MaxT, level_of_each, max_t, simultaneous_limits
-from rankeval_pd.stats.item_gains import Draws, draws_of
+from rankeval_pd.stats.item_gains import Draws, RatioGains, draws_of
 from rankeval_pd.stats.items import (
     AnyItems,
     Items,
@@ -169,18 +169,15 @@ def row_sd(gains: FloatArray) -> FloatArray:
 
 
 def margin_p(
-    items: AnyItems,
-    pairs: IntArray,
-    gain: FloatArray,
-    margin: float,
-    alternative: str,
-    alpha: float,
+    items: AnyItems, pairs: IntArray, gain: FloatArray, margin: float, options: PairOptions
 ) -> FloatArray:
     """Return the p-value of the margin test for each pair; NaN without variation.
 
-    The p-value is exact for 0/1 items. For other metrics, the test is based on the mean
-    contribution of an item (or group) to the gain. Seeds increase the variance of this mean.
+    The p-value is exact for 0/1 items. Ratios have the law of their intervals. For other metrics,
+    the test is based on the mean contribution of an item (or group) to the gain. Seeds increase the
+    variance of this mean.
     """
+    alternative, alpha = options.alternative, options.alpha
     if items.binary:
         p = partial(paired_margin_p, n=items.n_items, margin=margin, alternative=alternative)
         counts = np.stack(better_counts(items, pairs), axis=1).tolist()
@@ -190,6 +187,9 @@ def margin_p(
             f"margin={margin:g}: a test with a margin needs the items in memory unless all values"
             " are 0 or 1. Call .compute() first."
         )
+    own = Draws(items, pairs, options, quiet).parametric
+    if isinstance(own, RatioGains):
+        return own.margin_p(margin, alternative, alpha)
     n, (shares, weights, room) = items.n_drawn, _centered_shares(items, pairs)
     squares = (shares**2).sum(axis=1)
     cubes = (shares**3).sum(axis=1)

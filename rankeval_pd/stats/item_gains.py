@@ -12,7 +12,14 @@ from rankeval_pd.stats import bootstrap
 from rankeval_pd.stats import items as resamples
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, silent_division
 from rankeval_pd.stats.bootstrap import Lattice, lattice
-from rankeval_pd.stats.differences import critical_of, mixed_tail, paired_limits, restricted_share
+from rankeval_pd.stats.differences import (
+    critical_of,
+    mixed_tail,
+    of_margin,
+    paired_limits,
+    paired_margin_p,
+    restricted_share,
+)
 from rankeval_pd.stats.items import (
     AnyItems,
     ContributionLevel,
@@ -181,6 +188,11 @@ class RatioGains(ParametricGains):
         return known, counts[:, known]
 
     @property
+    def paired(self) -> bool:
+        """Whether all pairs are right or wrong on the same items, as with recall."""
+        return self._same_items[0].size == len(self._pairs)
+
+    @property
     def _other_pairs(self) -> IntArray:
         """The other pairs with defined ratios."""
         known = np.flatnonzero(np.isfinite(self.share[self._pairs]).all(axis=1))
@@ -206,6 +218,18 @@ class RatioGains(ParametricGains):
         for k in self._other_pairs:
             low[k], high[k] = self._law(k).limits(level)
         return low, high
+
+    def margin_p(self, margin: float, alternative: str, alpha: float) -> FloatArray:
+        """Return the p-value of the margin test by the law of the tests and intervals: (pair,)."""
+        p = np.full(len(self._pairs), np.nan)
+        same, counts = self._same_items
+        for k, (better, worse, n) in zip(same, counts.T.tolist(), strict=True):
+            p[k] = paired_margin_p(better, worse, n, margin, alternative, alpha)
+        for k in self._other_pairs:
+            law = self._law(k)
+            up, down = law.tails(-margin)[0], law.tails(margin)[1]
+            p[k] = of_margin(alternative, {1.0: up, -1.0: down}.__getitem__)
+        return np.where(self.few, np.nan, p)
 
     def score_limits(self, level: float) -> Limits:
         """Return the interval for each ratio (Korn and Graubard 1998)."""

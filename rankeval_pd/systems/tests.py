@@ -153,6 +153,8 @@ class TestPlan:
             interval = "student"
         elif interval == "wild" and isinstance(own, RatioGains):
             interval = "proportions"
+            if own.paired and not self.options.simultaneous:
+                interval = "tango"
         n_strata = 0
         if isinstance(items, Items) and items.strata is not None:
             n_strata = int(items.strata.max()) + 1
@@ -190,11 +192,14 @@ class TestPlan:
             return {True: "mcnemar", False: "permutation"}[items.binary]
         if self.options.event != "wild":
             return self.options.event
+        binary = items.binary
         if isinstance(own, RatioGains):
-            return "proportions"
-        if items.binary and not self.options.simultaneous:
+            if self.options.simultaneous or not own.paired:
+                return "proportions"
+            binary = True
+        if binary and not self.options.simultaneous:
             return "unconditional"
-        if self.options.skewness and not items.binary:
+        if self.options.skewness and not binary:
             return "hall"
         return "wild"
 
@@ -928,7 +933,7 @@ class PairPlan(TestPlan):
         margin, alternative = self.more["margin"], options.alternative
         if margin is not None:
             shown = np.stack([rows["system_a"], rows["system_b"]], axis=1)
-            p = margin_p(items, shown, rows["gain"], margin, alternative, options.alpha)
+            p = margin_p(items, shown, rows["gain"], margin, options)
             rows[margin_name(alternative)] = p
         return rows, facts
 

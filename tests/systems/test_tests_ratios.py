@@ -187,3 +187,44 @@ def test_a_warning_from_5_to_9_guesses_and_none_from_10():
         table = frame(7, 3, 100, 50).rankeval.paired_bootstrap(metric="precision")
     assert table["p_value"][0] > 0.5
     frame(10, 5, 100, 50).rankeval.paired_bootstrap(metric="precision")
+
+
+@pytest.mark.parametrize("n_negative", [0, 30, 3_000])
+@pytest.mark.parametrize("alternative", ["greater", "less", "two-sided"])
+def test_a_margin_of_recall_is_tested_on_the_positives_alone(n_negative, alternative):
+    """As the accuracy of the same answers, whatever the other candidates; they say so, too."""
+    right = np.repeat([[1, 0], [0, 1], [1, 1], [0, 0]], [16, 11, 60, 23], axis=0) * 1.0
+    everyone = np.pad(right, ((0, n_negative), (0, 0)))
+    gold = np.arange(len(everyone)) < len(right)
+    columns = {}
+    for k, name in enumerate("ab"):
+        columns[name, "correct"], columns[name, "gold"] = everyone[:, k], gold * 1.0
+    asked = {"margin": 0.05, "alternative": alternative, "details": True}
+    found = pd.DataFrame(columns).rankeval(metric="recall").paired_bootstrap(**asked)
+    answers = pd.DataFrame(right, columns=["a", "b"])
+    wanted = answers.rankeval(metric="accuracy").paired_bootstrap(**asked)
+    name = "p_equivalence" if alternative == "two-sided" else "p_noninferior"
+    for column in ("gain", "p_value", "ci_low", "ci_high", name):
+        assert found[column].tolist() == pytest.approx(wanted[column].tolist(), rel=1e-12)
+    for fact in ("test", "interval"):
+        assert found.attrs[fact] == wanted.attrs[fact]
+
+
+@pytest.mark.parametrize("alternative", ["greater", "less"])
+@pytest.mark.parametrize("sizes", [(60, 40, 50, 30), (60, 40, 50, 30, 20, 15)])
+def test_a_margin_is_not_rejected_where_the_interval_of_that_level_ends(sizes, alternative):
+    """The p-value of a margin passes 1 - level at the end of a one-sided interval: one law.
+
+    It can jump there, because the differences of small samples are few.
+    """
+    data = frame(*sizes).rankeval(metric="precision")
+    asked = {"alternative": alternative}
+    for level in (0.9, 0.95, 0.99):
+        [interval] = quietly(data.paired_bootstrap, level=level, **asked).itertuples()
+        end = -interval.ci_low if alternative == "greater" else interval.ci_high
+        p = [
+            quietly(data.paired_bootstrap, margin=end + more, **asked)["p_noninferior"].item()
+            for more in (1e-5, -1e-5)
+        ]
+        assert p[0] <= 1.0 - level + 1e-9
+        assert 1.0 - level - 1e-9 <= p[1]
