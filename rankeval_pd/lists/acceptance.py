@@ -727,8 +727,8 @@ def choose_threshold(
     ci = "clopper-pearson"
     if not wanted and Roles.of(roles).groups is not None:
         raise ValueError(
-            "groups: the lower limit of J assumes independent candidates. Pass precision=... or"
-            " recall=..., which support groups."
+            "groups: the lower limit of J assumes independent candidates. Pass precision=, recall="
+            " or of= with specificity or npv, which support groups."
         )
     names = [*COLUMNS, *(name for name in _OF_REJECTED if name in wanted)]
     names += [f"{name}_low" for name in aims[1:]]
