@@ -12,6 +12,7 @@ import pandas as pd
 
 from rankeval_pd import doors, errors, stats
 from rankeval_pd.decisions import (
+    OF_CLUSTERS,
     OF_F1,
     OF_ONLY,
     OF_PAIRED,
@@ -22,7 +23,17 @@ from rankeval_pd.decisions import (
     decision_columns,
 )
 from rankeval_pd.doors import Answer, Candidates, Data, tabulate
-from rankeval_pd.lists.groups import ListMembers, list_weights, set_weights
+from rankeval_pd.lists.groups import (
+    OTHER_TEST,
+    ListMembers,
+    cluster_numbers,
+    in_rows,
+    list_weights,
+    moved,
+    p_of_gap,
+    set_weights,
+    warn_of_few,
+)
 from rankeval_pd.lists.precision import IntervalKind, rates_of
 from rankeval_pd.lists.regions import REGION_COLUMNS, Comparison
 from rankeval_pd.options import Capabilities, can, with_roles_but
@@ -254,6 +265,7 @@ def _weights_of_sets(
 
 _UNEQUAL = 0.1  # the largest relative size difference for comparing two sets by precision
 _PAIRED = ("recall", "specificity")  # quantities with the same denominator in both sets
+_OF_REJECTED = ("npv", "specificity")  # quantities of the rejected candidates
 _TESTS = {  # the tests of each quantity, the default first
     "precision": ("kosinski", "fisher"),
     "npv": ("kosinski",),
@@ -265,12 +277,14 @@ _LAWS = {  # the interval of each test, and its name
     "fisher": (OF_ONLY, "score"),
     "unconditional": (OF_PAIRED, "tango"),
     "proportions": (OF_F1, "proportions"),
+    "cluster": (OF_CLUSTERS, "cluster"),
 }
 
 
 @Capabilities(
     rankings="Is A better than B?",
     ends=True,
+    clusters=True,
     short="measure_a measure_b n_a n_b difference ci_low ci_high p_value p_adjusted p_equivalence"
     " p_noninferior better",
     details="threshold_a threshold_b precision_a precision_b recall_a recall_b specificity_a"
@@ -340,7 +354,8 @@ def compare_thresholds(
         ``ci_low``, ``ci_high``, ``p_value``, ``p_adjusted`` and ``better`` as in :func:`compare`.
         ``details=True`` adds the two thresholds, the two rates such as ``precision_a``, the counts
         of the regions, ``odds_ratio``, ``significant``, ``recall_a``, ``recall_b``, ``leaning``,
-        and the unadjusted interval.
+        and the unadjusted interval. With ``groups``, it adds ``n_groups``: groups with candidates
+        in only one of the sets.
 
     Warns
     -----
@@ -354,7 +369,8 @@ def compare_thresholds(
     sizes. Half a true and half a false positive are therefore added to each region, and the gamma
     approximation allows for skewness; the larger p-value, with or without, is reported. The
     interval contains the differences that this test does not reject. For recall and specificity,
-    the interval is Tango's.
+    the interval is Tango's. With ``groups``, every rate is a ratio of sums over independent groups,
+    with the t test and interval of :func:`compare` for clusters.
 
     References
     ----------
@@ -373,14 +389,18 @@ def compare_thresholds(
     0        G2         t    3    3         1.0  0.058224      1.0  0.033895     G2
     """
     errors.check_choice(f"of={of!r}: test", test, (None, *_TESTS[of]))
+    errors.refuse_combinations({"groups": Roles.of(roles).groups, "test": test}, [OTHER_TEST])
+    used: str = test or _TESTS[of][0]
+    if Roles.of(roles).groups is not None:
+        used = "cluster"
     if margin is not None:  # Fisher's test is of other regions than the sets
         margin = errors.check_margin(margin, **{"test='fisher'": test == "fisher"})
     how = Comparison.of_options(
         a=a,
         b=b,
         of=of,
-        test=test or _TESTS[of][0],
-        ci=_LAWS[test or _TESTS[of][0]][1],
+        test=used,
+        ci=_LAWS[used][1],
         alternative=alternative,
         alpha=alpha,
         adjust=adjust,
@@ -405,6 +425,8 @@ def compare_thresholds(
     columns += decided[0]
     if of != "recall":
         columns += ("recall_a", "recall_b")
+    if used == "cluster":
+        columns += ("n_groups",)
     columns += decided[1]
     return tabulate(
         data,
@@ -468,7 +490,7 @@ def _set_columns(
     exists = np.broadcast_to(~np.isnan(cut_a) & ~np.isnan(cut_b), r.n_a.shape)
     total, positive = (x.sum(axis=-1)[..., np.newaxis] for x in (both, gold & both))
     sets, of_all = r, positive
-    if of in ("npv", "specificity"):  # compare the rejected sets, and the negatives in these sets
+    if of in _OF_REJECTED:  # compare the rejected sets, and the negatives in these sets
         fp_a, fp_b, of_all = r.n_a - r.tp_a, r.n_b - r.tp_b, total - positive
         sets = stats.AcceptedRegions(
             total - r.n_a,
@@ -496,8 +518,15 @@ def _set_columns(
             odds_ratio = np.true_divide(tp_only_a, tp_only_b)
         if how.test == "fisher":
             difference = tp_only_a / only_a - tp_only_b / only_b
-    towards = np.sign(difference)
-    if how.test == "fisher":
+    towards, clustered = np.sign(difference), {}
+    if how.test == "cluster":
+        of_pair = partial(_spreads_of_pair, candidates, sides, np.stack([cut_a, cut_b]), of)
+        names = ("error", "freedom", "moved")
+        clustered = in_rows(exists, names, of_pair, ("n_groups",))
+        error, freedom = clustered["error"], clustered["freedom"]
+        p_value = p_of_gap(difference, error, freedom, how.alternative)
+        clustered["reach"] = np.ones(exists.shape)
+    elif how.test == "fisher":
         p_value = stats.fisher_test(*table, how.alternative).p_value
         towards = _unless_unequal(towards, r.n_a, r.n_b, exists & (p_value <= how.alpha))
     elif how.test == "kosinski":
@@ -536,7 +565,49 @@ def _set_columns(
         "tp_overlap": sets.tp_overlap,
         "of_all": np.broadcast_to(of_all, exists.shape),
         "exists": exists,
+        **clustered,
     }
+
+
+def _spreads_of_pair(
+    candidates: Candidates,
+    sides: IntArray,
+    cuts: FloatArray,
+    of: str,
+    row: tuple[int, ...],
+    there: stats.BoolArray,
+) -> Columns:
+    """Return the spread over clusters of the differences for two measures."""
+    group, pair = row
+    both = candidates.present[group, sides[:, pair]].all(axis=0)
+    score = candidates.score[group, sides[:, pair]][:, both]
+    gold, cluster = (np.asarray(x)[group, both] for x in (candidates.gold, candidates.cluster))
+    cluster = cluster_numbers(cluster)
+    spreads = []
+    for cut in cuts[:, pair, there].T:
+        sums = _sums_of_rate(score >= cut[:, np.newaxis], gold, of)
+        spreads.append(stats.ratio_gap_spread(*sums, cluster, paired=of in _PAIRED))
+    warn_of_few(spreads[0].clusters)
+    return {
+        "error": np.sqrt([x.variance for x in spreads]),
+        "freedom": np.array([x.freedom for x in spreads]),
+        "n_groups": np.array([x.n_groups for x in spreads]),
+        "moved": np.full(len(spreads), moved(gold, cluster, None)),
+    }
+
+
+def _sums_of_rate(
+    accepted: stats.BoolArray, gold: stats.BoolArray, of: str
+) -> tuple[FloatArray, FloatArray]:
+    """Return the numerators and denominators of which a rate is the ratio: (side, candidate)."""
+    if of in _OF_REJECTED:
+        accepted, gold = ~accepted, ~gold
+    right, below = (accepted & gold).astype(float), accepted.astype(float)
+    if of in _PAIRED:
+        below = np.broadcast_to(gold.astype(float), right.shape)
+    if of == "f1":
+        return 2.0 * right, below + gold
+    return right, below
 
 
 def _unless_unequal(
@@ -560,7 +631,6 @@ COLUMNS = tuple("measure threshold n_accepted tp precision recall ci_low".split(
 # the aim that chooses comes first; a threshold that guarantees one of the last two does so for all
 # larger sets (recall), or for all smaller sets (specificity)
 _AIMS = ("precision", "npv", "recall", "specificity")
-_OF_REJECTED = ("npv", "specificity")
 
 
 @Capabilities(
@@ -661,8 +731,8 @@ def choose_threshold(
     ci = "clopper-pearson"
     if not wanted and Roles.of(roles).groups is not None:
         raise ValueError(
-            "groups: the lower limit of J assumes independent candidates. Pass precision=... or"
-            " recall=..., which support groups."
+            "groups: the lower limit of J assumes independent candidates. Pass precision=, recall="
+            " or of= with specificity or npv, which support groups."
         )
     names = [*COLUMNS, *(name for name in _OF_REJECTED if name in wanted)]
     names += [f"{name}_low" for name in aims[1:]]

@@ -24,6 +24,7 @@ from rankeval_pd.decisions import (
 from rankeval_pd.doors import Answer, Candidates, Data, PairRanks, Sizes
 from rankeval_pd.lists import regions
 from rankeval_pd.lists.groups import (
+    OTHER_TEST,
     ListPair,
     cluster_contrasts,
     in_rows,
@@ -305,7 +306,7 @@ _REFUSED = (
     ("average", "combine", "An average is over groups, and a combined test is of their sum."),
     *of_all_groups("combine", _ONE_TEST),
     *of_all_groups("average", _ONE_TEST),
-    ("groups", "test", "The tests assume independent candidates: omit test=."),
+    OTHER_TEST,
     ("margin", "target", "Omit target='nbest', for which no test with a margin is known."),
     ("ties", "combine", "Means over tie orders are no counts: pass ties='shared'."),
     ("ties", "test", "Means over tie orders are no counts: pass ties='shared', or omit test=."),

@@ -32,6 +32,10 @@ FEW = 10
 """Intervals are only approximate if there are fewer clusters."""
 
 
+# the row of refused options: tests of independent candidates
+OTHER_TEST = ("groups", "test", "The tests assume independent candidates: omit test=.")
+
+
 def warn_of_few(clusters: int) -> None:
     """Warn that the number of clusters is small."""
     if clusters < FEW:

@@ -146,6 +146,13 @@ def _read_unlabeled(data: pd.DataFrame, roles: Roles) -> doors.Groups:
         except ValueError:  # no label, so every candidate gets the same; grades are no measure
             data = with_columns(data.drop(columns="grade", errors="ignore"), {"gold": False})
             roles = replace(roles, gold=data.columns[-1], positive=None, min_grade=None)
+    elif (
+        isinstance(roles.gold, str)
+        and roles.gold in data
+        and roles.positive is None
+        and data[roles.gold].dtype.kind in "iuf"
+    ):
+        roles = replace(roles, min_grade=1)  # the label has no effect
     with errors.hushed("gold="):  # labels that are all equal
         return doors.read_frame(data, roles)
 

@@ -21,6 +21,7 @@ from rankeval_pd.stats.clusters import (
     packed,
     positives_variance,
     rare_label,
+    ratio_gap_spread,
     t_test,
     total_spread,
     whole_spread,

@@ -200,6 +200,36 @@ def total_spread(totals: ListTotals, added: FloatArray | float = 0.0) -> Cluster
     )
 
 
+def ratio_gap_spread(
+    above: FloatArray, below: FloatArray, cluster: IntArray, *, paired: bool
+) -> ClusterSpread:
+    """Return the variance for a difference between two ratios of sums: (ratio, candidate).
+
+    The larger of two variances is used: for the observed ratios, and for a common ratio. Totals are
+    not rescaled. The denominators of paired ratios are equal.
+    """
+    whole = below.sum(axis=1, keepdims=True)
+    everyone = int(cluster.max(initial=-1)) + 1
+    differs = (above[0] != above[1]) | (below[0] != below[1])
+    n_groups = np.unique(cluster[differs]).size
+    common = (above.sum() + 1.0) / (whole.sum() + 2.0)  # never 0 or 1, as is rarely the truth
+    variance, freedom = 0.0, 0.0
+    with silent_division():
+        for ratio in (above.sum(axis=1, keepdims=True) / whole, common):
+            influence = (above - ratio * below) / whole
+            squares = np.bincount(cluster, influence[0] - influence[1], everyone) ** 2
+            if squares.sum() > variance:
+                variance = squares.sum()
+                own = 2.0 * variance**2 / (squares**2).sum()
+                freedom = min(everyone - 1.0, 2.0 * n_groups - 1.0, max(own, _LEAST))
+    if not variance and (paired or n_groups):  # as if one cluster differed in either direction
+        counted = np.unique(cluster[below[0] > 0.0]).size
+        variance, freedom = 2.0 / max(counted, 1) ** 2, min(counted - 1.0, 3.0)
+    scaled = np.array(variance * everyone / max(everyone - 1.0, 1.0))
+    influence = np.array(variance)
+    return ClusterSpread(scaled, np.array(freedom), np.array(n_groups), influence, everyone)
+
+
 def unequal_freedom(
     second: FloatArray, fourth: FloatArray, listed: FloatArray, everyone: int, least: float
 ) -> FloatArray:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from rankeval_pd import stats
 from rankeval_pd.errors import (
     AnyFunction,
+    check_choice,
     check_count,
     check_number,
     check_numbers,
@@ -29,7 +30,13 @@ from rankeval_pd.tables import Columns
 
 Alternative = Literal["two-sided", "greater"]
 SIDES = {"two-sided": 2.0, "greater": 1.0}
-PlannedMetric = Literal["accuracy", "mean"]
+PlannedMetric = Literal[
+    "accuracy", "mean", "precision", "recall", "specificity", "npv", "f1", "youden"
+]
+#: rates at a threshold that can be planned, and the names of their limits
+_RATES = {"precision": "ci", "specificity": "spec"} | {
+    rate: rate for rate in ("recall", "npv", "f1", "youden")
+}
 _ROWS = (pd.Series, pd.DataFrame, Mapping)
 #: columns of a plan, and the smallest number in each
 _LEAST = {"gain_se": 0.0, "n_items": 0.0, "n_groups": 2.0, "gain_se_seeds": 0.0, "n_seeds": 2.0}
@@ -49,6 +56,7 @@ class _Plan(NamedTuple):
     pooled: float  #: number of systems with a common seed variance, or 0 for separate variances
     #: proportion of items on which only one system is right, or NaN for other metrics
     differ: float
+    pairs: float  #: variance due to pairs of items, which has the square of n_items as divisor
 
 
 @with_options
@@ -67,9 +75,11 @@ def detectable_gain(
     Parameters
     ----------
     gain_se : float, array, row, table or mapping
-        A table from :func:`paired_bootstrap`, :func:`area` or :func:`compare_area` with
-        ``details=True``, a row from this table, a mapping with columns of the first, or a standard
-        error. For areas, items are candidates, with the same share of positives.
+        A table from :func:`paired_bootstrap`, :func:`area`, :func:`compare_area` or
+        :func:`acceptance_precision` with ``details=True``, a row from this table, a mapping with
+        columns of the first, or a standard error. For areas and rates, items are candidates, with
+        the same share of positives. Without a pilot, pass an assumed AUC, such as ``{"area": 0.8,
+        "prevalence": 0.1}``.
     n_items : float or array
         Size of the test set from which the number ``gain_se`` was computed. With a row or table,
         the planned size, by default the current size.
@@ -77,8 +87,9 @@ def detectable_gain(
         Planned number of seeds per system, for a table made with ``seeds``. By default, the current
         number.
     metric
-        Pass "accuracy" to plan the exact test for 0/1 items without groups or seeds. Rows of
-        tables know their metric.
+        Pass "accuracy" to plan the exact test for 0/1 items without groups or seeds. For
+        :func:`acceptance_precision`, pass the rate, by default "precision". Other tables know
+        their metric.
     power : float or None
         Power of the test, by default 0.8. With None, the gain is half the expected width of the
         interval with confidence 1 - alpha.
@@ -95,7 +106,13 @@ def detectable_gain(
     -----
     Power is computed for the t test. The degrees of freedom are the number of items, clusters or
     seeds minus 1; the plan assumes the same mean cluster size. Variances are treated as known, so
-    results for two or three seeds are rough.
+    results for two or three seeds are rough. The variance for an assumed AUC is that of Hanley and
+    McNeil for exponential scores. Rates at a threshold use the width of the pilot's interval.
+
+    References
+    ----------
+    Hanley and McNeil (1982), The meaning and use of the area under a receiver operating
+    characteristic (ROC) curve, Radiology 143.
 
     Examples
     --------
@@ -157,6 +174,11 @@ def needed_items(
 
     >>> rankeval_pd.needed_items(0.05, (0.9 * 0.1) ** 0.5, 1, power=None)
     142
+
+    For an AUC of 0.8 ± 0.05, if a fifth of the cases are positives:
+
+    >>> rankeval_pd.needed_items(0.05, {"area": 0.8, "prevalence": 0.2}, power=None)
+    602
     """
     test = _PlannedTest(power, alpha, alternative)
     _check_gain(gain, gain_se, metric)
@@ -237,7 +259,7 @@ class _PlannedTest:
             )
         ratio = plan.n_items / n_items
         drawn = max(plan.n_drawn / ratio, _FEWEST)
-        items = plan.items * ratio * drawn / (drawn - 1.0)
+        items = (plan.items + plan.pairs * ratio) * ratio * drawn / (drawn - 1.0)
         parts = stats.Parts(items, drawn - 1.0)
         if plan.seeds:
             freedom = (n_seeds - 1.0) * (plan.pooled or 1.0)
@@ -343,8 +365,10 @@ def _check_gain(gain: ArrayLike, gain_se: Any, metric: str | None) -> None:
     check_numbers("gain", gain, 0.0, above=True)
     attrs = getattr(gain_se, "attrs", {})
     metric = metric or attrs.get("metric", attrs.get("quantity"))
+    if isinstance(gain_se, Mapping) and "area" in gain_se:
+        metric = "area"
     most = np.inf
-    if metric == "area":
+    if metric == "area" or metric in _RATES:
         most = 1.0
     elif metric in stats.METRICS:
         most = stats.METRICS[str(metric)].most
@@ -360,6 +384,8 @@ def _check_gain(gain: ArrayLike, gain_se: Any, metric: str | None) -> None:
 def _planned(plans: AnyArray, name: str, new: Any) -> Any:
     """Check and return the planned numbers of items or seeds, by default the current numbers."""
     current = np.reshape([getattr(plan, name) for plan in plans.flat], plans.shape)
+    if new is None and name == "n_items" and any(plan.pairs for plan in plans.flat):
+        raise TypeError("n_items is missing. Pass the number of candidates to plan for.")
     if new is None:
         return current
     if (current < _LEAST[name]).any():
@@ -380,6 +406,10 @@ def _plans(gain_se: Any, n_items: Any, metric: str | None) -> AnyArray:
                 "n_items is missing. Pass the number of items from which gain_se was computed."
             )
         gain_se = {"gain_se": gain_se, "n_items": n_items}
+    if isinstance(gain_se, Mapping) and {"area", "ap"} & {*gain_se}:
+        return _plans_of_area(gain_se)
+    if attrs.get("method") == "acceptance_precision":
+        gain_se = _pilot_of_rate(gain_se, attrs, metric or "precision")
     if "se" in gain_se and "n_candidates" in attrs:  # areas
         gain_se = {"gain_se": gain_se["se"], "n_items": attrs["n_candidates"]}
     if "gain_se" not in gain_se:
@@ -405,6 +435,42 @@ def _plans(gain_se: Any, n_items: Any, metric: str | None) -> AnyArray:
     return _plan_of_parts(parts, accuracy=accuracy, pooled=pooled)
 
 
+def _plans_of_area(assumed: Any) -> AnyArray:
+    """Return a plan for each assumed AUC, for one candidate (Hanley and McNeil 1982)."""
+    if "area" not in assumed or "prevalence" not in assumed:
+        raise ValueError(
+            "gain_se: only an AUC can be assumed, as {'area': 0.8, 'prevalence': 0.1}. For average"
+            " precision, pass a row of a pilot: area('ap', details=True)."
+        )
+    for name in ("area", "prevalence"):
+        for value in np.ravel(assumed[name]).tolist():
+            check_share(name, value)
+    area, share = check_shapes(area=assumed["area"], prevalence=assumed["prevalence"])
+    alone = area * (1.0 - area)
+    of_positive = area / (2.0 - area) - area**2  # of two positives, both above the same negative
+    of_negative = 2.0 * area**2 / (1.0 + area) - area**2
+    parts = {
+        "gain_se": np.sqrt(of_positive / (1.0 - share) + of_negative / share),
+        "n_items": np.ones(area.shape),
+        "pairs": (alone - of_positive - of_negative) / (share * (1.0 - share)),
+    }
+    return _plan_of_parts(parts, accuracy=False, pooled=0.0)
+
+
+def _pilot_of_rate(table: Any, attrs: Mapping[Any, Any], metric: str) -> Columns:
+    """Return the standard error of a rate at a threshold, from the width of its interval."""
+    check_choice("metric", metric, [*_RATES])
+    ends = [f"{_RATES[metric]}_{end}" for end in ("low", "high")]
+    if ends[1] not in table:
+        return {}
+    low, high = (np.asarray(table[name], dtype=float) for name in ends)
+    pilot = {"gain_se": (high - low) / 2.0 / stats.z_of(attrs["level"])}
+    pilot["n_items"] = np.full(low.shape, float(attrs["n_candidates"]))
+    if "groups" in attrs:
+        pilot["n_groups"] = np.full(low.shape, float(attrs["n_groups"]))
+    return pilot
+
+
 def _plan_of_parts(parts: Columns, *, accuracy: bool, pooled: float) -> AnyArray:
     """Return a plan for each element of the broadcast parts."""
     error, n = parts["gain_se"], parts["n_items"]
@@ -417,7 +483,8 @@ def _plan_of_parts(parts: Columns, *, accuracy: bool, pooled: float) -> AnyArray
     drawn = parts.get("n_groups", n)
     n_seeds = parts.get("n_seeds", 1.0)
     of_seeds = parts.get("gain_se_seeds", 0.0) ** 2
-    fields = np.broadcast_arrays(square, n, drawn, of_seeds, n_seeds, pooled, differ)
+    pairs = parts.get("pairs", 0.0)
+    fields = np.broadcast_arrays(square, n, drawn, of_seeds, n_seeds, pooled, differ, pairs)
     result = np.empty(fields[0].shape, dtype=object)
     for place in np.ndindex(result.shape):
         result[place] = _Plan(*(float(x[place]) for x in fields))

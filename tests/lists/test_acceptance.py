@@ -10,15 +10,18 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from sklearn import metrics
+from statsmodels.regression.linear_model import OLS
 
 import rankeval_pd
 from rankeval_pd import RankevalWarning
 from rankeval_pd.stats import ranks as rank_tests
+from rankeval_pd.stats import ratio_gap_spread
 from rankeval_pd.stats.ranking import Ranking
+from tests.conftest import examples
 from tests.lists.by_hand import check_rates, odds, p_values
 
 _AIMS = ("precision", "npv", "recall", "specificity")
@@ -313,6 +316,109 @@ def test_what_cannot_be_compared():
     for of, test in (("recall", "fisher"), ("npv", "unconditional")):
         with pytest.raises(ValueError, match=f"of='{of}': test='{test}' is not one of None, "):
             _coronary().rankeval.compare_thresholds("test", "pain", 1, of=of, test=test)
+
+
+# ------------------------------------------------------------------------- Two sets, with clusters
+
+RATES = {  # scikit-learn's function for each rate, and the label of which it is
+    "precision": (metrics.precision_score, 1),
+    "recall": (metrics.recall_score, 1),
+    "specificity": (metrics.recall_score, 0),
+    "npv": (metrics.precision_score, 0),
+    "f1": (metrics.f1_score, 1),
+}
+
+
+@pytest.mark.parametrize("of", RATES)
+def test_rates_of_two_sets_in_groups(simulated, of):
+    """As scikit-learn's; groups of one are about independent, and copies add no information."""
+    cuts, score = {"good": 0.8, "fair": 0.5}, RATES[of]
+    df = simulated.assign(patient=np.arange(len(simulated)))
+    copies = pd.concat([df] * 4, ignore_index=True)
+    plain = simulated.rankeval.compare_thresholds("good", "fair", cuts, of=of).iloc[0]
+    for frame in (df, copies):
+        call = frame.rankeval(groups="patient", details=True)
+        row = call.compare_thresholds("good", "fair", cuts, of=of).iloc[0]
+        for side, name in (("a", "good"), ("b", "fair")):
+            guess = frame[name] >= cuts[name]
+            wanted = score[0](frame["gold"], guess, pos_label=score[1])
+            assert row[f"{of}_{side}"] == pytest.approx(wanted, rel=1e-12)
+        limits = plain[["ci_low", "ci_high"]].to_numpy(dtype=float)
+        near = pytest.approx(limits, abs=0.1 * (limits[1] - limits[0]))
+        assert row[["ci_low", "ci_high"]].to_numpy(dtype=float) == near
+        assert (row["p_value"] <= 0.05) == (plain["p_value"] <= 0.05)
+        assert 0 < row["n_groups"] <= len(df)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_error_of_two_sets_in_groups(seed):
+    """Over observed precisions, a regression with cluster-robust covariance; else by hand."""
+    rng = np.random.default_rng(seed)
+    cluster, gold = rng.integers(0, 30, 300), rng.random(300) < 0.4
+    sets = rng.random((2, 300)) < np.array([[0.5], [0.2]]) + 0.2 * gold
+    found = ratio_gap_spread(1.0 * (sets & gold), 1.0 * sets, cluster, paired=False)
+    side, of = np.nonzero(sets)
+    fit = OLS(1.0 * gold[of], np.column_stack([np.ones(side.size), side == 0])).fit(
+        cov_type="cluster", cov_kwds={"groups": cluster[of], "use_correction": False}
+    )
+    common = (gold[of].sum() + 1) / (of.size + 2)
+    totals = [
+        sum(
+            ((gold[k] - common) / sets[0].sum() * sets[0, k])
+            - (gold[k] - common) / sets[1].sum() * sets[1, k]
+            for k in np.flatnonzero(cluster == group)
+        )
+        for group in range(30)
+    ]
+    larger = max(fit.bse[1] ** 2, np.sum(np.square(totals)))
+    assert found.variance == pytest.approx(larger * 30 / 29, rel=1e-10)
+    assert found.n_groups == np.unique(cluster[sets[0] != sets[1]]).size
+
+
+@settings(max_examples=examples(30), deadline=None)
+@given(seed=st.integers(0, 10_000), of=st.sampled_from([*RATES]))
+def test_sets_in_groups_whatever_the_order(seed, of):
+    rng = np.random.default_rng(seed)
+    df = pd.DataFrame({name: rng.integers(0, 4, 60) for name in ("a", "b", "patient")})
+    df["gold"], df["patient"] = rng.random(60) < 0.4, [f"p{x}" for x in rng.integers(0, 12, 60)]
+    call = df.rankeval(groups="patient")
+    row = call.compare_thresholds("a", "b", [1, 2], of=of)
+    other = df.sample(frac=1, random_state=seed).rankeval(groups="patient")
+    pd.testing.assert_frame_equal(row, other.compare_thresholds("a", "b", [1, 2], of=of))
+    back = call.compare_thresholds("b", "a", [1, 2], of=of)
+    assert back["p_value"].tolist() == pytest.approx(row["p_value"].tolist(), rel=1e-9)
+    low, high = (-back["ci_high"]).tolist(), (-back["ci_low"]).tolist()
+    assert row["ci_low"].tolist() == pytest.approx(low, abs=1e-9, nan_ok=True)
+    assert row["ci_high"].tolist() == pytest.approx(high, abs=1e-9, nan_ok=True)
+    assert (row["p_value"] <= 0.05).tolist() == (
+        (row["ci_low"] > 0) | (row["ci_high"] < 0)
+    ).tolist()
+
+
+def test_empty_equal_and_perfect_sets_in_groups():
+    df = pd.DataFrame({"a": np.arange(40.0), "b": np.arange(40.0), "patient": np.arange(40) // 2})
+    call = df.assign(gold=df["a"] >= 20, c=df["a"] - 14).rankeval(groups="patient")
+    table = call.compare_thresholds("a", "b", [99, -1, 20])  # no candidate, all, the positives
+    assert table["p_value"].tolist() == [1.0, 1.0, 1.0]
+    limits = table[["ci_low", "ci_high"]].to_numpy()
+    assert np.isnan(limits[0]).all()
+    assert (limits[1:] == 0.0).all()
+    row = call.compare_thresholds("a", "b", 20, of="recall").iloc[0]
+    half = stats.t.ppf(0.975, 3) * math.sqrt(2 * 20 / 19) / 10  # one patient more each way
+    assert row["ci_high"] == -row["ci_low"]
+    assert half < row["ci_high"] < 1.1 * half  # wider because the number of positives varies
+    # both precisions are 1, but c misses seven patients
+    row = call.compare_thresholds("a", "c", 20).iloc[0]
+    assert row["difference"] == 0.0
+    assert row["ci_low"] < 0.0 < row["ci_high"]
+    assert call.compare_thresholds("a", "c", 20, of="recall").iloc[0]["better"] == "a"
+    for gold in (True, False):
+        alike = df.assign(gold=gold, c=df["a"] - 14).rankeval(groups="patient")
+        with pytest.warns(RankevalWarning, match="equally good"):
+            row = alike.compare_thresholds("a", "c", 20)
+        assert row["p_value"].tolist() == [1.0]
+    with pytest.raises(ValueError, match="groups= cannot stand beside test="):
+        call.compare_thresholds("a", "b", 20, test="kosinski")
 
 
 # --------------------------------------------------------------------------------- choose_threshold

@@ -137,8 +137,10 @@ def test_tests_of_independent_candidates_are_refused():
     data = clumps(0).rankeval(groups="document")
     with pytest.raises(ValueError, match="groups= cannot stand beside test="):
         data.compare("a", "b", 50, test="fisher")
+    with pytest.raises(ValueError, match="groups= cannot stand beside test="):
+        data.compare_thresholds("a", "b", 1.0, test="fisher")
     with pytest.raises(ValueError, match="this method assumes independent"):
-        data.compare_thresholds("a", "b", 1.0)
+        data.random_bound()
     with pytest.raises(ValueError, match="groups= cannot stand beside phi="):
         data.nbest_precision(50, phi=2.0)
     with pytest.raises(ValueError, match="test='delong' with groups"):

@@ -758,6 +758,7 @@ def test_a_single_list_of_grades_needs_no_query():
     with pytest.raises(ValueError, match="at least two items"):
         data.rankeval.summary(["nDCG@10"])
     lists = data.rankeval.difference_region(n=12)
+    pd.testing.assert_frame_equal(data.rankeval(gold="grade").difference_region(n=12), lists)
     means = lists[["measure", "grade"]].rankeval(by="measure", metric="mean").summary()
     tops = [data.nlargest(12, name)["grade"] for name in ("a", "b")]
     assert means["value"].tolist() == pytest.approx([x.mean() for x in tops])

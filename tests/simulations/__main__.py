@@ -28,7 +28,7 @@ ALSO = {
     "repetition": ("gain_threshold",),
     "second_audit_rankings": ("tie_orders",),
     "simultaneous": ("curve_bands", "curve_points", "measure_ranks", "pointwise", "recall"),
-    "thresholds": ("choose_threshold", "f1", "sets"),
+    "thresholds": ("choose_threshold", "cluster_rates", "f1", "sets", "two_aims"),
 }
 MADE_BY = {name: script for script, names in ALSO.items() for name in names}
 #: how a table is written: with four digits, if nothing is said

@@ -9,9 +9,14 @@ from itertools import product
 import numpy as np
 from scipy import optimize, special, stats
 
-from rankeval_pd.stats import f1_law, ranks
+from rankeval_pd.decisions import OF_CLUSTERS
+from rankeval_pd.lists import acceptance
+from rankeval_pd.lists.groups import moved, p_of_gap
+from rankeval_pd.lists.precision import IntervalKind
+from rankeval_pd.stats import f1_law, level_of_each, ranks, ratio_gap_spread
 from rankeval_pd.stats.differences import one_or_two_sided, set_difference, set_tails
 from tests.simulations import study
+from tests.simulations.clusters import sizes_of, summed_up
 
 SAMPLES = 10_000
 RHO = 0.6
@@ -175,6 +180,36 @@ def choose_threshold_rows(samples=2_000):
         yield run(*setting, samples)
 
 
+# two requirements, and the quality with which a threshold just satisfies both (or none does)
+AIMS = (
+    ({"recall": 0.8, "specificity": 0.8}, 1.683), ({"recall": 0.8, "specificity": 0.8}, 1.5),
+    ({"recall": 0.8, "specificity": 0.8}, 2.2), ({"recall": 0.9, "specificity": 0.5}, 1.282),
+    ({"npv": 0.9, "specificity": 0.7}, 1.4), ({"npv": 0.9, "specificity": 0.7}, 2.0),
+    ({"precision": 0.6, "recall": 0.6}, 1.2), ({"precision": 0.6, "recall": 0.6}, 2.0),
+    ({"npv": 0.9, "recall": 0.7}, 1.0), ({"precision": 0.7, "specificity": 0.9}, 1.4),
+)  # fmt: skip
+
+
+def two_aims_rows(samples=1_000):
+    """How often is one of two guarantees of a chosen threshold broken? By simulation."""
+    level = level_of_each(0.95, 2)
+    for total, prevalence, (aims, quality) in product((200, 1_000), (0.1, 0.3), AIMS):
+        rng, broken, found = np.random.default_rng(3), 0, 0
+        for _ in range(samples):
+            gold = rng.random(total) < prevalence
+            sets = ranks.sets_of(study.ranking(rng.normal(size=total) + quality * gold, gold))
+            promises = [acceptance._promise(sets, None, *aim, level) for aim in aims.items()]
+            place, _ = acceptance._place_of_all(promises)
+            if place is not None:
+                cut, found = sets.threshold[place], found + 1
+                rates = special.ndtr([quality - cut, cut])
+                true = {"recall": rates[0], **{x: truth(x, prevalence, *rates) for x in aims}}
+                broken += any(true[aim] < wanted for aim, wanted in aims.items())
+        text = ", ".join(f"{aim} {wanted}" for aim, wanted in aims.items())
+        shares = found / samples, broken / samples
+        yield text, total, prevalence, quality, samples, *shares
+
+
 # numbers in both sets, only in a, only in b, and their precision; None makes both sets equal
 EARLIER = (
     (0, 2, 2, 0.3, 0.5, 0.2), (2, 2, 2, 0.5, 0.3, 0.3), (2, 1, 1, 0.5, 0.9, 0.1),
@@ -287,3 +322,63 @@ def f1_rows(samples=1_000):
         rejected, peer = (p <= 0.05).mean(), (f1_swapped(rng, tp, fp, counts[-1]) <= 0.05).mean()
         size, power = (rejected, None) if abs(true) < 1e-9 else (None, rejected)
         yield n, prevalence, *a, *b, rho, size, power, peer, held, tested.mean(), samples
+
+
+GROUPED = {"precision": "ci", "recall": "recall", "specificity": "spec", "npv": "npv", "f1": "f1"}
+CUT = 1.8  # of scores whose variance is 2: a specificity of .9
+# the measures: what true positives score more, and the thresholds
+MEASURES = {"equal": ((2.0, 2.0), (CUT, CUT)), "unequal": ((2.0, 1.3), (CUT, CUT)),
+            "worthless, at 8% and 50%": ((0.0, 0.0), (2.0, 0.0))}  # fmt: skip
+
+
+def rate_above(of, quality, cut):
+    sensitivity, specificity = special.ndtr(np.array([quality - cut, cut]) / np.sqrt(2.0))
+    if of == "f1":
+        return f1_of(0.25, sensitivity, specificity)
+    return truth(of, 0.25, sensitivity, specificity)
+
+
+def cluster_rates_rows(samples=1_000):
+    """Coverage and size of what takes ``groups`` at a threshold."""
+    kinds = ("equal", "3 to 50", "a third in one")
+    for number, (groups, kind, icc) in enumerate(product((10, 20, 50), kinds, (0.3, 0.8))):
+        rng, found = np.random.default_rng([57, number]), {}
+        for _ in range(samples):
+            cluster = np.repeat(np.arange(groups), sizes_of(rng, kind, groups))
+            gold, common, x, y = (study.together(rng, cluster, icc) for _ in range(4))
+            gold, scores = study.upper_quarter(gold), common + np.stack([x, y])
+            for key, row in grouped_rates(gold, scores, cluster):
+                found.setdefault(key, []).append(row)
+        setting = f"{groups} groups, {kind}, icc {icc}"
+        for (call, of), every in found.items():
+            covers, errs, wide = summed_up("", "", every, 0.0)[2:5]
+            errs = errs if call.startswith("compare_thresholds") and "unequal" not in call else None
+            yield call, of, setting, covers, errs, wide, len(every)
+
+
+def grouped_rates(gold, scores, cluster):
+    """Yield the deviation of each estimate from the truth, its limits and p-value."""
+    ranking, kind = study.ranking(scores[0] + 2.0 * gold, gold), IntervalKind("wilson", 0.95, 1.0)
+    sets = ranking.accepted(np.array([CUT]))
+    shares = acceptance._shares_of_sets(ranking, sets, kind, cluster)
+    for of, name in GROUPED.items():
+        true, parts = rate_above(of, 2.0, CUT), [of, f"{name}_low", f"{name}_high"]
+        value, low, high = (float(shares[x][0]) - true for x in parts)
+        if np.isfinite(value):
+            yield ("acceptance_precision", of), (value, low, high, 1.0)
+    again = moved(gold, cluster, None)
+    for measures, (qualities, cuts) in MEASURES.items():
+        accepted = scores + np.multiply.outer(qualities, gold) >= np.reshape(cuts, (2, 1))
+        for of in GROUPED if measures.endswith("equal") else ("precision", "npv"):
+            above, below = acceptance._sums_of_rate(accepted, gold, of)
+            if not below.sum(axis=1).all():
+                continue
+            paired, (a, b) = of in ("recall", "specificity"), above.sum(1) / below.sum(1)
+            gap = ratio_gap_spread(above, below, cluster, paired=paired)
+            error = np.sqrt(gap.variance)
+            parts = [np.array([x]) for x in (a - b, error, gap.freedom, 1.0, again)]
+            (low,), (high,) = OF_CLUSTERS.limits(*parts, level=0.95)
+            p = p_of_gap(*parts[:3], "two-sided")[0]
+            true = np.subtract(*(rate_above(of, *x) for x in zip(qualities, cuts, strict=True)))
+            row = a - b - true, low - true, high - true, p
+            yield (f"compare_thresholds, {measures}", of), row

@@ -131,6 +131,19 @@ def test_a_plan_that_no_study_fulfils_is_refused():
         (lambda: rankeval_pd.needed_items(1, 0.02, 400, metric="accuracy"),
          "gain=1: accuracy ranges from 0 to 1, so that one point is 0.01"),
         (lambda: rankeval_pd.needed_items(2, _area_row()), "gain=2: area ranges from 0 to 1"),
+        (lambda: rankeval_pd.needed_items(2, AREA), "gain=2: area ranges from 0 to 1"),
+        (lambda: rankeval_pd.needed_items(0.1, {"ap": 0.5, "prevalence": 0.1}),
+         r"only an AUC can be assumed.* pass a row of a pilot: area\('ap', details=True\)"),
+        (lambda: rankeval_pd.needed_items(0.1, {"area": 0.8}),
+         "assumed, as {'area': 0.8, 'prevalence': 0.1}"),
+        (lambda: rankeval_pd.needed_items(0.1, AREA | {"area": 1.0}), "area=1.0 is outside"),
+        (lambda: rankeval_pd.needed_items(0.1, AREA | {"prevalence": [0.1, 10]}),
+         "prevalence=10.0 is outside .* 10% is 0.1"),
+        (lambda: rankeval_pd.needed_seeds(0.1, AREA, 400), "variance between seeds is missing"),
+        (lambda: rankeval_pd.needed_items(0.1, _accepted(), metric="accuracy"),
+         "metric='accuracy' is not one of 'precision', "),
+        (lambda: rankeval_pd.needed_items(2, _accepted(), metric="npv"), "npv ranges from 0 to 1"),
+        (lambda: rankeval_pd.needed_items(0.1, _accepted(), metric="npv"), "details=True"),
         (lambda: rankeval_pd.needed_seeds(0.1, 0.025, 400), "variance between seeds is missing"),
         (lambda: rankeval_pd.detectable_gain(PILOT, n_seeds=1), "n_seeds=1: pass"),
         (lambda: rankeval_pd.detectable_gain(0.1, 9, n_seeds=4), "no variance between seeds"),
@@ -148,6 +161,17 @@ def test_a_plan_that_no_study_fulfils_is_refused():
     ]:  # fmt: skip
         with pytest.raises(ValueError, match=message):
             ask()
+
+    with pytest.raises(TypeError, match=r"n_items is missing. Pass the number of candidates"):
+        rankeval_pd.detectable_gain(AREA, power=None)
+
+
+AREA = {"area": 0.8, "prevalence": 0.1}
+
+
+def _accepted() -> pd.Series:
+    pilot = rankeval_pd.datasets.simulate_candidates(1_000)
+    return pilot.rankeval.acceptance_precision(1.0, details=False).iloc[0]
 
 
 def _area_row(method: str = "area", *args: str) -> pd.Series:
@@ -175,6 +199,79 @@ def test_the_size_for_the_width_of_a_proportion(share, half):
     assert (
         wald <= size <= 1 + wald * (stats.t.ppf(0.975, wald - 1) / stats.norm.ppf(0.975)) ** 2 + 1
     )
+
+
+def hanley_mcneil(area: float, positive: float, negative: float) -> float:
+    """Return the standard error by the formula of Hanley and McNeil (1982)."""
+    q1, q2 = area / (2 - area), 2 * area**2 / (1 + area)
+    variance = area * (1 - area) + (positive - 1) * (q1 - area**2) + (negative - 1) * (q2 - area**2)
+    return float(np.sqrt(variance / positive / negative))
+
+
+def half_width(n: int) -> float:
+    """Return the mean half of Student's interval for a known standard error of 1."""
+    chi = stats.chi(n - 1).mean() / np.sqrt(n - 1)
+    return float(stats.t.ppf(0.975, n - 1) * chi * np.sqrt(n / (n - 1)))
+
+
+@pytest.mark.parametrize(("power", "published"), [(0.8, 652), (0.9, 897), (0.95, 1131)])
+def test_the_variance_of_an_assumed_area_gives_the_published_sizes(power, published):
+    """Hanley and McNeil (1982), table III: cases in each class for areas of 0.70 and 0.75."""
+    n = 10_000_000
+    error = {
+        area: rankeval_pd.detectable_gain({"area": area, "prevalence": 0.5}, n, power=None)
+        / stats.norm.ppf(0.975)
+        for area in (0.7, 0.75)
+    }
+    first, both = (n / 2 * x for x in (error[0.7] ** 2, error[0.7] ** 2 + error[0.75] ** 2))
+    z = stats.norm.ppf([0.95, power])
+    size = (z[0] * np.sqrt(2 * first) + z[1] * np.sqrt(both)) ** 2 / 0.05**2
+    assert size == pytest.approx(published, rel=0.003)  # their quantiles have two decimal places
+
+
+@pytest.mark.parametrize("area", [0.5, 0.75, 0.95])
+@pytest.mark.parametrize("prevalence", [0.05, 0.5, 0.9])
+def test_the_size_for_the_width_of_an_assumed_area(area, prevalence):
+    assumed, halves = {"area": area, "prevalence": prevalence}, [0.1, 0.02]
+    for half, n in zip(halves, rankeval_pd.needed_items(halves, assumed, power=None), strict=True):
+        widths = [
+            half_width(k) * hanley_mcneil(area, prevalence * k, (1 - prevalence) * k)
+            for k in (n, n - 1)
+        ]
+        assert widths[0] <= half * (1 + 1e-6)
+        assert widths[1] > half * (1 - 1e-6)
+
+
+@pytest.mark.parametrize("of", ["precision", "recall", "specificity", "npv", "f1", "youden"])
+def test_the_size_for_the_width_of_a_rate_from_a_pilot(of):
+    """Twice the pilot's width needs a quarter of its candidates, up to Student's quantile."""
+    pilot = rankeval_pd.datasets.simulate_candidates(1_000)
+    row = pilot.rankeval.acceptance_precision(1.0, details=True).iloc[0]
+    name = {"precision": "ci", "specificity": "spec"}.get(of, of)
+    half = (row[f"{name}_high"] - row[f"{name}_low"]) / 2
+    ask = {"metric": of, "power": None}
+    assert rankeval_pd.needed_items(half, row, **ask) == pytest.approx(1_000, abs=5)
+    assert rankeval_pd.needed_items(2 * half, row, **ask) == pytest.approx(250, abs=5)
+    if of == "precision":
+        assert rankeval_pd.needed_items(half, row, power=None) == pytest.approx(1_000, abs=5)
+    patients = pilot.assign(patient=np.arange(1_000) // 10).rankeval(groups="patient")
+    if of != "youden":  # which has no limits between groups
+        row = patients.acceptance_precision(1.0, details=True).iloc[0]
+        half = (row[f"{name}_high"] - row[f"{name}_low"]) / 2
+        assert rankeval_pd.needed_items(half, row, **ask) == pytest.approx(1_000, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("share", "half", "ratio"), [(0.9, 0.05, 1.05), (0.5, 0.1, 1.02), (0.98, 0.05, 1.4)]
+)
+def test_width_plans_are_approximate_where_few_errors_are_expected(share, half, ratio):
+    """The mean width of Clopper and Pearson's interval, enumerated: 14, 50 and 0.7 errors."""
+    n = rankeval_pd.needed_items(half, (share * (1 - share)) ** 0.5, 1, power=None)
+    tp = np.arange(n + 1)
+    low = np.nan_to_num(stats.beta.ppf(0.025, tp, n - tp + 1))
+    high = np.nan_to_num(stats.beta.ppf(0.975, tp + 1, n - tp), nan=1.0)
+    mean = stats.binom.pmf(tp, n, share) @ (high - low) / 2
+    assert mean / half == pytest.approx(ratio, abs=0.07)
 
 
 def test_each_way_out_of_an_impossible_plan_is_one():
