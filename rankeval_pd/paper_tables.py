@@ -296,6 +296,8 @@ def _columns_of(
     if p and (paired or against) and alone and not stars:
         least = vocabulary.least_p(attrs)
         yield p, "p", [Cell(numbers.p_cell(x, least=least)) for x in part[p]]
+    for name in vocabulary.known(part, vocabulary.MARGIN_P):
+        yield name, _heading(name, attrs), [Cell(numbers.p_cell(x)) for x in part[name]]
 
 
 def _estimate_of(frame: pd.DataFrame, attrs: Attrs) -> str:
@@ -452,6 +454,7 @@ _PARTS = {
     "signature": "; sacrebleu signature {signature}",
     "seeds": "; several training seeds ({seeds})",
     "tests": "; tests {tests}",
+    "within": "; margin of {within}",
     "drawn": "; {drawn}",
 }
 
@@ -498,6 +501,8 @@ def _caption(
         "over": vocabulary.over_of(attrs),
         "drawn": vocabulary.drawn_of(attrs),
     }
+    if vocabulary.known(frame, vocabulary.MARGIN_P):
+        told["within"] = vocabulary.margin_of(attrs, percent=bool(unit and unit.percent))
     if limits:
         against = "difference" in frame and not lettered
         kind = vocabulary.intervals_of(attrs) * (limits == 1)

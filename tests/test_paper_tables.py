@@ -9,6 +9,7 @@ import pytest
 
 import rankeval_pd
 from rankeval_pd import paper_table
+from rankeval_pd.words.numbers import p_text
 from tests.questions import noted, runs
 from tests.test_tables import ITEMS
 
@@ -91,6 +92,33 @@ def test_stars_go_by_the_adjusted_p_value(candidates, table):
         paper_table(compared.iloc[:0])
     with pytest.raises(ValueError, match="to='pdf' is not one of"):
         paper_table(compared, "pdf")
+
+
+@pytest.mark.parametrize(
+    ("side", "tested"),
+    [(None, "equivalence"), ("greater", "non-inferiority"), ("less", "non-inferiority")],
+)
+def test_a_margin_has_its_p_value_and_one_sided_limits_their_digits(candidates, side, tested):
+    """The open end of a one-sided interval decides no digits, and a margin has its own test."""
+    asked = {"alternative": side} if side else {}
+    cuts = {"G_2": 1.0, "t": 1.0}
+    compared = candidates.rankeval.compare_thresholds(
+        "G_2", "t", cuts, of="recall", margin=0.05, **asked
+    )
+    row, cells = compared.iloc[0], paper_table(compared)
+    assert list(cells.columns) == ["difference (points)", "p", f"p ({tested})"]
+    ends = [f"{100 * row[x]:.1f}".replace("-", "−") for x in ("difference", "ci_low", "ci_high")]
+    ends[1:] = {"greater": [ends[1], "∞)"], "less": ["(−∞", ends[2]]}.get(side, ends[1:])
+    found = cells["difference (points)"].iloc[0]
+    assert re.findall(r"[(−]*[\d.∞]+\)?", found) == [x.strip("[]") for x in ends]
+    p = row["p_equivalence" if side is None else "p_noninferior"]
+    assert cells[f"p ({tested})"].iloc[0] == p_text(p).removeprefix("p ").removeprefix("= ")
+    assert cells.attrs["caption"].endswith("; margin of 5 points.")
+    several = candidates.rankeval.compare("G_2", "t", [50, 100], margin=0.1, **asked)
+    assert f"n = 50, p ({tested})" in paper_table(several)
+    areas = candidates.rankeval.compare_area("G_2", "t", margin=0.02, **asked)
+    assert paper_table(areas).attrs["caption"].endswith("; margin of 0.02.")
+    assert f"p ({tested})" in paper_table(areas)
 
 
 def test_latex_is_escaped_and_whole(table):

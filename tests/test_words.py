@@ -180,7 +180,7 @@ def test_comparisons_in_words(candidates):
     assert "adjusted" not in in_words(candidates.rankeval.compare("t", "f", 100))
     less = candidates.rankeval.compare("f", "t", 100, alternative="greater")
     assert (
-        "the precision is 18 points lower for f than for t (one-sided 95% limit for "
+        "the precision is 18.0 points lower for f than for t (one-sided 95% limit for "
         "f minus t: at least " in in_words(less)
     )
     assert "alternative: greater" in in_words(less)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from rankeval_pd.stats import WRITTEN
 from rankeval_pd.tables import Attrs, listed_in
-from rankeval_pd.words.numbers import join, percent_of
+from rankeval_pd.words.numbers import agree, join, percent_of
 
 Row = dict[Any, Any]
 
@@ -203,6 +203,8 @@ heading
     tp: true positives
     p_value: p
     p_adjusted: adjusted p
+    p_equivalence: p (equivalence)
+    p_noninferior: p (non-inferiority)
     tpr: TPR
     fpr: FPR
 column
@@ -418,6 +420,15 @@ def scope_of(attrs: Attrs) -> str:
 
 
 P_VALUES = ("p_adjusted", "p_value")
+MARGIN_P = ("p_equivalence", "p_noninferior")
+
+
+def margin_of(attrs: Attrs, *, percent: bool) -> str:
+    """Return the margin in a record, in points if the difference is in percent."""
+    if not percent:
+        return f"{attrs['margin']:.6g}"
+    within = f"{100.0 * attrs['margin']:.6g}"
+    return within + agree(float(within), " point", " points")
 
 
 def known(frame: pd.DataFrame, names: Sequence[str]) -> list[str]:
