@@ -129,7 +129,7 @@ def result_frame(table: Any) -> pd.DataFrame:
 
     One-sided intervals of differences end at infinity instead of the end of the possible range.
     """
-    frame = table
+    frame: pd.DataFrame = table
     if isinstance(table, xr.Dataset):
         frame = rows_in(table).drop(columns=["row", "pair", "cut"], errors="ignore")
         last = dict.fromkeys(table.data_vars, 2)
