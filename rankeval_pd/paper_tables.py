@@ -433,7 +433,7 @@ def _key(name: Hashable | None, value: Any) -> str:
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
         text = f"{value:,}"
     elif isinstance(value, float | np.floating):
-        text = f"{value:.4g}".replace("-", "−")
+        text = f"{value:.4g}".replace("-", "−").replace("nan", "–")
     else:
         return str(value)
     if name is None:

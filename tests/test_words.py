@@ -265,8 +265,16 @@ def test_bounds_of_p_values_and_thresholds_that_are_not_reached():
     assert told.startswith("The gain is 20.0 points. The p-value lies between 3e-59 and 0.031,")
     frame = pd.DataFrame({"measure": ["Q0"], "threshold": [np.nan], "n_accepted": 0, "tp": 0,
                           "precision": np.nan, "recall": np.nan, "ci_low": np.nan})  # fmt: skip
-    told = in_words(noted(frame, "choose_threshold"))
-    assert told == "No threshold for Q0 guarantees the requested value."
+    for record, wanted in (
+        ({"aim": "youden"}, "a Youden index above 0"),
+        ({"aim": "precision", "precision": 0.9}, "a precision of at least 90%"),
+        (
+            {"aim": "npv", "also": "specificity", "npv": 0.95, "specificity": 0.9},
+            "a negative predictive value of at least 95% and a specificity of at least 90%",
+        ),
+    ):
+        told = in_words(noted(frame, "choose_threshold", **record))
+        assert told == f"No threshold for Q0 guarantees {wanted} with 95% confidence."
 
 
 @pytest.mark.parametrize(

@@ -237,7 +237,10 @@ def _row(row: Row, units: Mapping[Any, Unit], sentence: str, attrs: Attrs) -> st
     if row.get("threshold_high") == math.inf:
         end = " With so few gains, this quantile tends to be too low."
     if texts.get("threshold") == _NONE:
-        return f"No threshold for {row['measure']} guarantees the requested value."
+        return (
+            f"No threshold for {row['measure']} guarantees {_requested(attrs)} with"
+            f" {texts['level']} confidence{texts['together']}."
+        )
     if row.get("critical", 0) > row.get("n", 0):
         sentence = "At n = {n}, no number of true positives is significant at p = {p}."
     if sentence:
@@ -254,6 +257,17 @@ def _row(row: Row, units: Mapping[Any, Unit], sentence: str, attrs: Attrs) -> st
     if "measure" in row:
         return f"{row['measure']}: {text}"
     return text
+
+
+def _requested(attrs: Attrs) -> str:
+    """Return what a chosen threshold should guarantee."""
+    aims = [attrs[x] for x in ("aim", "also") if x in attrs]
+    wanted = [
+        f"a {called({'quantity': aim})[0]} of at least {percent_of(attrs[aim])}"
+        for aim in aims
+        if aim in attrs
+    ]
+    return join(wanted) or "a Youden index above 0"
 
 
 def _number(row: Row, name: Any, unit: Unit) -> str:
