@@ -29,10 +29,6 @@ _SETS = ("acceptance_precision", "choose_threshold")  # tables with several rate
 _ESTIMATES = "value precision recall area difference gain lift agreement threshold"
 
 
-#: rates with intervals of their own, and the start of the names of the limits
-_RATES = {x: x for x in ("npv", "f1", "youden")} | {"specificity": "spec"}
-
-
 class Cell(NamedTuple):
     """Store a cell: the text, the superscript, and whether the text is bold."""
 
@@ -338,8 +334,8 @@ def _cell_unit(
 
 def _interval_columns(frame: pd.DataFrame, name: str) -> tuple[str, str]:
     """Return the names of the interval columns, or "" without an interval."""
-    starts = [name, _RATES.get(name, name)]
-    if name not in _RATES and not (name == "difference" and "value" in frame):
+    starts = [name, vocabulary.RATES.get(name, name)]
+    if name not in vocabulary.RATES and not (name == "difference" and "value" in frame):
         starts += ["ci", "band"]
     for start in starts:
         if f"{start}_low" in frame and f"{start}_high" in frame:
@@ -382,7 +378,7 @@ def _marks(part: pd.DataFrame, p: str, *, stars: bool) -> list[str]:
 def _plain_grid(frame: pd.DataFrame, attrs: Attrs, unit_in: UnitIn) -> Grid:
     """Return the columns, with each interval in the same cell as its estimate."""
     columns, header = [], []
-    estimates = [*vocabulary.known(frame, _ESTIMATES.split()), *_RATES]
+    estimates = [*vocabulary.known(frame, _ESTIMATES.split()), *vocabulary.RATES]
     limits = {name: _interval_columns(frame, name) for name in estimates if name in frame}
     taken: set[str] = set()
     for estimate, ends in limits.items():
@@ -505,9 +501,10 @@ def _caption(
         told["within"] = vocabulary.margin_of(attrs, percent=bool(unit and unit.percent))
     if limits:
         against = "difference" in frame and not lettered
-        kind = vocabulary.intervals_of(attrs) * (limits == 1)
+        kind = vocabulary.intervals_of(attrs) * (limits == 1 or attrs["method"] in _SETS)
         words = [vocabulary.level_of(attrs), *kind.split(), "intervals"]
-        told["limits"] = " ".join(words) + " of the differences" * (against and not gaps)
+        named = vocabulary.with_youden(" ".join(words), frame, attrs)
+        told["limits"] = named + " of the differences" * (against and not gaps)
     tested = lettered or bool(vocabulary.known(frame, ("p_value", "p_adjusted")))
     if tested and len(frame) > 1 and attrs.get("family") != "1 pair":
         told["tests"] = vocabulary.adjustment(attrs) or "unadjusted"

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import rankeval_pd
-from rankeval_pd import paper_table
+from rankeval_pd import in_words, paper_table
 from rankeval_pd.words.numbers import p_text
 from tests.questions import noted, runs
 from tests.test_tables import ITEMS
@@ -119,6 +119,34 @@ def test_a_margin_has_its_p_value_and_one_sided_limits_their_digits(candidates, 
     areas = candidates.rankeval.compare_area("G_2", "t", margin=0.02, **asked)
     assert paper_table(areas).attrs["caption"].endswith("; margin of 0.02.")
     assert f"p ({tested})" in paper_table(areas)
+
+
+@pytest.mark.parametrize(
+    ("groups", "laws"),
+    [
+        (None, "Clopper–Pearson intervals (Miettinen–Nurminen for the Youden index)"),
+        ("patient", "Wilson intervals (Newcombe for the Youden index)"),
+    ],
+)
+def test_rates_at_a_threshold_have_their_limits_and_their_names(candidates, groups, laws):
+    df = candidates.assign(patient=range(len(candidates))).rankeval(groups=groups)
+    table = df.acceptance_precision({"G_2": 1.0, "t": 1.2}, details=True)
+    cells = paper_table(table)
+    assert cells.attrs["caption"].startswith(f"Results at thresholds, with 95% {laws}")
+    assert f"{laws} for fixed thresholds" in in_words(table, methods=True)
+    names = ["precision (%)", "recall (%)", "specificity (%)", "NPV (%)", "F1 (%)", "Youden index"]
+    assert not {*names, "false negatives", "true negatives"} - {*cells.columns}
+    for label, text in zip(cells.index, in_words(table).split("\n\n"), strict=False):
+        for name in names:
+            low, high = cells.loc[label, name].split(" [")[1].strip("]").split(", ")
+            ends = f"{low}% to {high}%" if "%" in name else f"{low} to {high}"
+            assert f"{ends})" in text, name
+    counts = table[["tp", "fn", "tn", "n_accepted"]].astype(int)
+    assert (counts["tp"] + counts["fn"] == candidates["gold"].sum()).all()
+    assert (counts["n_accepted"] + counts["fn"] + counts["tn"] == len(candidates)).all()
+    rejected = candidates["G_2"] < 1.0
+    assert counts["tn"].iloc[0] == (rejected & ~candidates["gold"]).sum()
+    assert "[" in paper_table(candidates.rankeval.nbest_recall(100)).iloc[0, 0]
 
 
 def test_latex_is_escaped_and_whole(table):

@@ -259,6 +259,14 @@ def test_the_least_p_value_is_said_to_be_the_least(draws, least):
     assert f"p ≤ {least}" in in_words(table)
 
 
+def test_an_average_over_folds_is_called_one(candidates):
+    folds = candidates.assign(fold=range(len(candidates)))
+    folds["fold"] %= 4
+    table = folds.rankeval(by="fold", measures=["t", "f"]).compare_area("t", "f", average="macro")
+    told = in_words(table)
+    assert told.startswith("The macro average over fold of the area under the ROC curve is "), told
+
+
 def test_bounds_of_p_values_and_thresholds_that_are_not_reached():
     bound = pd.DataFrame({"gain": [0.2], "p_low": [2.956e-59], "p_high": [0.0312]})
     told = in_words(noted(bound, "compare_accuracies", metric="accuracy"))

@@ -44,7 +44,7 @@ from rankeval_pd.tables import Columns
 # ---- Evaluate acceptance sets, defined by thresholds (Evert 2004, section 2)
 
 ACCEPTANCE_COLUMNS = tuple(
-    "measure threshold n_accepted tp precision recall lift ci_low ci_high recall_low "
+    "measure threshold n_accepted tp fn tn precision recall lift ci_low ci_high recall_low "
     "recall_high specificity spec_low spec_high npv npv_low npv_high f1 f1_low f1_high "
     "youden youden_low youden_high".split()
 )
@@ -56,7 +56,7 @@ ACCEPTANCE_COLUMNS = tuple(
     by_groups=True,
     clusters=True,
     short="measure n threshold n_accepted tp precision recall ci_low ci_high",
-    details="lift recall_low recall_high specificity spec_low spec_high npv npv_low npv_high"
+    details="fn tn lift recall_low recall_high specificity spec_low spec_high npv npv_low npv_high"
     " f1 f1_low f1_high youden youden_low youden_high",
     layout={"": "measure cut", "n": "measure n"},
     quantity="precision",
@@ -81,7 +81,8 @@ def acceptance_precision(
         A number or a list for all measures, or a mapping from measure to a number or a list. A
         candidate is accepted if its score is at least the threshold (at most the threshold for
         measures in ``lower_is_better``). The threshold is compared in the dtype of the scores, so
-        0.7 accepts a float32 score of 0.7. Candidates without a score are never accepted.
+        0.7 accepts a float32 score of 0.7. Candidates without a score count as rejected, unless
+        ``missing="drop"`` omits them from all counts.
     n : int, float, sequence or range, optional
         Use the score of the n-th candidate as the threshold. A float below 1 is a fraction of the
         candidates. All candidates with this score are accepted.
@@ -96,11 +97,12 @@ def acceptance_precision(
     DataFrame or Dataset
         One row per measure and threshold (Dataset: dimensions measure and cut): ``measure``,
         ``threshold``, ``n_accepted``, ``tp``, ``precision``, ``recall``, ``ci_low``, ``ci_high``.
-        For an empty set, precision is NaN and the interval is (0, 1). ``details=True`` adds
-        ``lift``; ``specificity``, the proportion of negatives that are rejected; ``npv``, the
-        proportion of negatives among rejected candidates; ``f1``; ``youden`` = recall + specificity
-        - 1; and limits such as ``recall_low``, ``recall_high`` and ``spec_low``. If you pass
-        ``n``, the result includes a column ``n`` (Dataset: dimensions measure and n).
+        For an empty set, precision is NaN and the interval is (0, 1). ``details=True`` adds ``fn``
+        and ``tn``, the numbers of positives and negatives that are rejected; ``lift``;
+        ``specificity``, the proportion of negatives that are rejected; ``npv``, the proportion of
+        negatives among rejected candidates; ``f1``; ``youden`` = recall + specificity - 1; and
+        limits such as ``recall_low``, ``recall_high`` and ``spec_low``. If you pass ``n``, the
+        result includes a column ``n`` (Dataset: dimensions measure and n).
 
     Notes
     -----
@@ -131,6 +133,7 @@ def acceptance_precision(
     errors.check_one(threshold=threshold, n=n)
     sizes = doors.check_n(n)
     able, attrs = can(acceptance_precision), kind._asdict()
+    attrs["interval_youden"] = {True: "newcombe", False: "miettinen-nurminen"}[clustered]
     if sizes is not None:
         columns = ("measure", "n", *ACCEPTANCE_COLUMNS[1:])
         question = partial(doors.measure_rows, kernel=_sets_at, kind=kind)
@@ -193,6 +196,8 @@ def _shares_of_sets(
     columns: Columns = {
         "n_accepted": sets.size,
         "tp": tp,
+        "fn": positive - tp,
+        "tn": tn,
         **rates_of(tp, sets.size, ranking.size, ranking.size),
     }
     weights: Columns = dict.fromkeys(("ci", "recall", "spec", "npv", "f1"), np.ones(every.shape))
@@ -680,7 +685,7 @@ def choose_threshold(
     names = [*COLUMNS, *(name for name in _OF_REJECTED if name in wanted)]
     names += [f"{name}_low" for name in aims[1:]]
     if not wanted:
-        aims, ci = ["youden"], "dkw"
+        aims, ci = ["youden"], "smirnov"
         names = [*COLUMNS, "youden"]
     level = errors.check_share("level", level)
     return tabulate(

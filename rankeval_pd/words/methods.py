@@ -24,6 +24,7 @@ from rankeval_pd.words.vocabulary import (
     listed_of,
     over_of,
     side_of,
+    with_youden,
 )
 
 
@@ -80,7 +81,7 @@ _LIMITS = "ci_low band_low difference_low threshold_low ci_failures".split()
 def _intervals(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
     """Describe the intervals and their level."""
     if "interval" in attrs and "level" in attrs and known(frame, _LIMITS):
-        name = f"{intervals_of(attrs)} intervals".lstrip()
+        name = with_youden(f"{intervals_of(attrs)} intervals".lstrip(), frame, attrs)
         if "aim" in attrs:
             name = f"one-sided {name} for {attrs.get('family', '1 measure')}"
         if not attrs.get("average"):

@@ -37,6 +37,7 @@ from rankeval_pd.words.vocabulary import (
     listed_of,
     margin_of,
     noun_of,
+    over_of,
     scope_of,
 )
 
@@ -127,6 +128,8 @@ def _compared(row: Row, how: str, unit: Unit, attrs: Attrs) -> str:
     if turned:
         a, b, ends = b, a, [-ends[1], -ends[0]]
     noun, beside = called(attrs)[0], []
+    if "average" in attrs and "strata" not in attrs:
+        noun = f"{over_of(attrs)} of the {noun}"
     is_less = (value < 0.0 and not turned) != is_lower_better(attrs)
     comparative = {True: "lower", False: "higher"}[is_less]
     text = f"the {noun} is {unit.gap(value)} {comparative} for {a} than for {b}"

@@ -25,6 +25,7 @@ from rankeval_pd.words.vocabulary import (
     COLUMNS,
     MOST,
     NOUNS,
+    RATES,
     SHARES,
     Row,
     alpha_of,
@@ -53,6 +54,11 @@ nbest_precision nbest_recall: tp
     {lift} times the chance level.
 nbest_precision nbest_recall precision_band precision_recall
     At n = {n}, the {noun} of {measure} is {estimate} ({ci}).
+acceptance_precision: youden
+    At a threshold of {threshold}, {measure} accepts {n_accepted} candidates, including {tp} true
+    positives. The precision is {precision} ({ci}), the recall {recall} ({recall_ends}), the
+    specificity {specificity} ({specificity_ends}), the negative predictive value {npv}
+    ({npv_ends}), F1 {f1} ({f1_ends}), and the Youden index {youden} ({youden_ends}).
 acceptance_precision
     At a threshold of {threshold}, {measure} accepts {n_accepted} candidates, including {tp} true
     positives. The precision is {precision} ({ci}) and the recall is {recall}.
@@ -209,6 +215,10 @@ def _row(row: Row, units: Mapping[Any, Unit], sentence: str, attrs: Attrs) -> st
     aim = str(attrs.get("aim"))
     for name, unit in units.items():
         texts[name] = _number(row, name, unit)
+    for name in ("recall", *RATES):
+        start = RATES.get(name, name)
+        if name in row and f"{start}_high" in row and not math.isnan(row[f"{start}_low"]):
+            texts[f"{name}_ends"] = units[name].limits(row[f"{start}_low"], row[f"{start}_high"])
     estimate, limits = _estimate(row, attrs)
     texts["estimate"] = texts.get(estimate, _NONE)
     if estimate in row and limits:

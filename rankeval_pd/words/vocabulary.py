@@ -22,6 +22,9 @@ SHARES = (
     " expected_agreement"
 ).split()
 
+#: rates at a threshold with limits of their own, and the start of the names of the limits
+RATES = {x: x for x in ("npv", "f1", "youden")} | {"specificity": "spec"}
+
 #: the words of a record: a heading, and the words for each value, method or role; a role with a
 #: value has a sentence for this value only
 _WORDS = """\
@@ -67,6 +70,7 @@ interval
     wilson: Wilson
     jeffreys: Jeffreys
     newcombe: Newcombe
+    miettinen-nurminen: Miettinen–Nurminen
     delong: DeLong
     wild: wild bootstrap
     gaffke: Gaffke
@@ -85,7 +89,7 @@ interval
     cluster: cluster-robust
     jackknife: jackknife
     hodges-lehmann: Hodges–Lehmann
-    dkw: Dvoretzky–Kiefer–Wolfowitz
+    smirnov: Smirnov
     systems: system bootstrap
     proportions: dependent-proportions
     inverted-t: inverted t-test
@@ -207,6 +211,13 @@ heading
     p_noninferior: p (non-inferiority)
     tpr: TPR
     fpr: FPR
+    fn: false negatives
+    tn: true negatives
+    npv: NPV
+    f1: F1
+    youden: Youden index
+    recall_low: lower limit of the recall
+    specificity_low: lower limit of the specificity
 column
     enrichment: lift
     bedroc: value
@@ -408,6 +419,12 @@ def intervals_of(attrs: Attrs) -> str:
         kind = ""
     side = "one-sided" * (side_of(attrs) != "two-sided")
     return " ".join(filter(None, [side, scope, kind]))
+
+
+def with_youden(text: str, columns: Container[str], attrs: Attrs) -> str:
+    """Add the law of the limits for the Youden index to the name of the other intervals."""
+    law = INTERVALS.get(str(attrs.get("interval_youden")))
+    return text + f" ({law} for the Youden index)" * bool(law and "youden_low" in columns)
 
 
 def scope_of(attrs: Attrs) -> str:
