@@ -444,6 +444,7 @@ _PARTS = {
     "n_queries_low": " (at least {n_queries_low:,} for each metric)",
     "n_items_low": " (at least {n_items_low:,} for each {noun})",
     "limits": ", with {limits}",
+    "candidates": "; {candidates:,} candidates{dropped}",
     "over": "; {over}",
     "combined": "; groups of {combined} combined",
     "clusters": "; clustered by {clusters}",
@@ -499,6 +500,10 @@ def _caption(
     }
     if vocabulary.known(frame, vocabulary.MARGIN_P):
         told["within"] = vocabulary.margin_of(attrs, percent=bool(unit and unit.percent))
+    if attrs.get("quantity") == "area" and "n_candidates" in attrs:
+        told["candidates"] = attrs["n_candidates"]
+        dropped = attrs.get("missing") == "drop"
+        told["dropped"] = " (those without a score omitted)" * dropped
     if limits:
         against = "difference" in frame and not lettered
         kind = vocabulary.intervals_of(attrs) * (limits == 1 or attrs["method"] in _SETS)

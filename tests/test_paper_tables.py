@@ -149,6 +149,22 @@ def test_rates_at_a_threshold_have_their_limits_and_their_names(candidates, grou
     assert "[" in paper_table(candidates.rankeval.nbest_recall(100)).iloc[0, 0]
 
 
+def test_areas_say_how_many_candidates_they_rank(candidates):
+    partly = candidates.assign(t=candidates["t"].where(candidates["t"] < 2))
+    call = partly.rankeval(measures=["t", "f"], missing="drop")
+    for table in (call.area(), call.compare_area()):
+        told = paper_table(table).attrs["caption"]
+        assert "; 1,000 candidates (those without a score omitted)" in told
+    assert (
+        paper_table(candidates.rankeval.area(details=False))
+        .attrs["caption"]
+        .endswith("; 1,000 candidates.")
+    )
+    both = partly.dropna().rankeval.area(measures=["t", "f"], details=True)["area"]
+    row = call.compare_area("t", "f", details=True).iloc[0]
+    assert row[["area_a", "area_b"]].tolist() == pytest.approx(both.tolist())
+
+
 def test_latex_is_escaped_and_whole(table):
     named = renamed(table, "a&b_{c}%$#~^\\")
     text = paper_table(named, "latex")
