@@ -267,6 +267,17 @@ def test_an_average_over_folds_is_called_one(candidates):
     assert told.startswith("The macro average over fold of the area under the ROC curve is "), told
 
 
+def test_areas_name_the_clusters_of_both_classes(candidates):
+    patients = candidates.assign(patient=[k // 4 for k in range(len(candidates))])
+    rarer = patients.groupby("patient")["gold"].any().sum()
+    table = patients.rankeval(groups="patient").area()
+    told = in_words(table, methods=True)
+    assert "The data contain 250 clusters." in told
+    assert told.endswith(f"The class that occurs in fewer clusters occurs in {rarer} clusters.")
+    table.loc[0, "n_groups"] = 7
+    assert f"occurs in 7 to {rarer} clusters." in in_words(table, methods=True)
+
+
 def test_bounds_of_p_values_and_thresholds_that_are_not_reached():
     bound = pd.DataFrame({"gain": [0.2], "p_low": [2.956e-59], "p_high": [0.0312]})
     told = in_words(noted(bound, "compare_accuracies", metric="accuracy"))

@@ -38,6 +38,7 @@ def methods_section(frame: pd.DataFrame, attrs: Attrs) -> str:
             *_intervals(frame, attrs),
             *_draws(attrs),
             *_data(attrs),
+            *_rarer(frame, attrs),
         ]
     )
 
@@ -102,3 +103,10 @@ def _data(attrs: Attrs) -> Iterator[str]:
     if attrs.get("combine"):
         yield f"The groups of {listed_of(attrs, 'by')} are combined."
     yield from handled(attrs)
+
+
+def _rarer(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
+    """Count the clusters on which areas depend, in the class that occurs in fewer."""
+    if attrs.get("quantity") == "area" and "n_groups" in frame:
+        counts = [f"{x:,}" for x in sorted({frame["n_groups"].min(), frame["n_groups"].max()})]
+        yield f"The class that occurs in fewer clusters occurs in {' to '.join(counts)} clusters."

@@ -58,7 +58,7 @@ def span(node: ast.AST) -> set[int]:
 
 # ---- How the package reads
 
-MOST_TOKENS = 302_527
+MOST_TOKENS = 302_600
 
 
 class Style(NamedTuple):
