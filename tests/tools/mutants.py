@@ -534,7 +534,7 @@ SEEDED = {
     ("lists/acceptance.py", "lists/acceptance lists/measure_ranks decisions/averages"
      " decisions/verdicts curves/early_retrieval curves/areas judging/annotation"
      " words_by_hand lists/comparison lists/ranges lists/regions"): [
-        ("sets.threshold[chosen] * signs[row]", "sets.threshold[chosen]"),
+        ("sets.threshold * signs[row]", "sets.threshold"),
         ("tp_only_a / only_a - tp_only_b / only_b", "share_a - share_b"),
         ("stats.paired_tails(tp_only_b, tp_only_a, of_all)", "1.0"),
         ("2 * r.tp_b / (r.n_b + positive)", "2 * r.tp_b / r.n_b"),
