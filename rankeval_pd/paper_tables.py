@@ -29,10 +29,6 @@ _SETS = ("acceptance_precision", "choose_threshold")  # tables with several rate
 _ESTIMATES = "value precision recall area difference gain lift agreement threshold"
 
 
-#: rates with intervals of their own, and the start of the names of the limits
-_RATES = {x: x for x in ("npv", "f1", "youden")} | {"specificity": "spec"}
-
-
 class Cell(NamedTuple):
     """Store a cell: the text, the superscript, and whether the text is bold."""
 
@@ -296,6 +292,8 @@ def _columns_of(
     if p and (paired or against) and alone and not stars:
         least = vocabulary.least_p(attrs)
         yield p, "p", [Cell(numbers.p_cell(x, least=least)) for x in part[p]]
+    for name in vocabulary.known(part, vocabulary.MARGIN_P):
+        yield name, _heading(name, attrs), [Cell(numbers.p_cell(x)) for x in part[name]]
 
 
 def _estimate_of(frame: pd.DataFrame, attrs: Attrs) -> str:
@@ -336,8 +334,8 @@ def _cell_unit(
 
 def _interval_columns(frame: pd.DataFrame, name: str) -> tuple[str, str]:
     """Return the names of the interval columns, or "" without an interval."""
-    starts = [name, _RATES.get(name, name)]
-    if name not in _RATES and not (name == "difference" and "value" in frame):
+    starts = [name, vocabulary.RATES.get(name, name)]
+    if name not in vocabulary.RATES and not (name == "difference" and "value" in frame):
         starts += ["ci", "band"]
     for start in starts:
         if f"{start}_low" in frame and f"{start}_high" in frame:
@@ -380,7 +378,7 @@ def _marks(part: pd.DataFrame, p: str, *, stars: bool) -> list[str]:
 def _plain_grid(frame: pd.DataFrame, attrs: Attrs, unit_in: UnitIn) -> Grid:
     """Return the columns, with each interval in the same cell as its estimate."""
     columns, header = [], []
-    estimates = [*vocabulary.known(frame, _ESTIMATES.split()), *_RATES]
+    estimates = [*vocabulary.known(frame, _ESTIMATES.split()), *vocabulary.RATES]
     limits = {name: _interval_columns(frame, name) for name in estimates if name in frame}
     taken: set[str] = set()
     for estimate, ends in limits.items():
@@ -431,7 +429,7 @@ def _key(name: Hashable | None, value: Any) -> str:
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
         text = f"{value:,}"
     elif isinstance(value, float | np.floating):
-        text = f"{value:.4g}".replace("-", "−")
+        text = f"{value:.4g}".replace("-", "−").replace("nan", "–")
     else:
         return str(value)
     if name is None:
@@ -446,12 +444,14 @@ _PARTS = {
     "n_queries_low": " (at least {n_queries_low:,} for each metric)",
     "n_items_low": " (at least {n_items_low:,} for each {noun})",
     "limits": ", with {limits}",
+    "candidates": "; {candidates:,} candidates{dropped}",
     "over": "; {over}",
     "combined": "; groups of {combined} combined",
     "clusters": "; clustered by {clusters}",
     "signature": "; sacrebleu signature {signature}",
     "seeds": "; several training seeds ({seeds})",
     "tests": "; tests {tests}",
+    "within": "; margin of {within}",
     "drawn": "; {drawn}",
 }
 
@@ -498,11 +498,18 @@ def _caption(
         "over": vocabulary.over_of(attrs),
         "drawn": vocabulary.drawn_of(attrs),
     }
+    if vocabulary.known(frame, vocabulary.MARGIN_P):
+        told["within"] = vocabulary.margin_of(attrs, percent=bool(unit and unit.percent))
+    if attrs.get("quantity") == "area" and "n_candidates" in attrs:
+        told["candidates"] = attrs["n_candidates"]
+        dropped = attrs.get("missing") == "drop"
+        told["dropped"] = " (those without a score omitted)" * dropped
     if limits:
         against = "difference" in frame and not lettered
-        kind = vocabulary.intervals_of(attrs) * (limits == 1)
+        kind = vocabulary.intervals_of(attrs) * (limits == 1 or attrs["method"] in _SETS)
         words = [vocabulary.level_of(attrs), *kind.split(), "intervals"]
-        told["limits"] = " ".join(words) + " of the differences" * (against and not gaps)
+        named = vocabulary.with_youden(" ".join(words), frame, attrs)
+        told["limits"] = named + " of the differences" * (against and not gaps)
     tested = lettered or bool(vocabulary.known(frame, ("p_value", "p_adjusted")))
     if tested and len(frame) > 1 and attrs.get("family") != "1 pair":
         told["tests"] = vocabulary.adjustment(attrs) or "unadjusted"

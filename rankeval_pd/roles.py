@@ -380,7 +380,8 @@ def check_names(role: str, given: Any) -> None:
         if are_values(part) or several or part is pd.NA or (isinstance(part, tuple) and not part):
             raise TypeError(
                 f"{role}={told_role(part)} is not the name of one column or dimension. Pass a name;"
-                f" for values, add a column, data.assign(part=...), and pass {role}='part'."
+                f" for values, add a column, data['part'] = ... (data['part', ''] = ... beside"
+                f" two-level columns), and pass {role}='part'."
             )
 
 

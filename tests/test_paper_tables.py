@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 import rankeval_pd
-from rankeval_pd import paper_table
+from rankeval_pd import in_words, paper_table
+from rankeval_pd.words.numbers import p_text
 from tests.questions import noted, runs
 from tests.test_tables import ITEMS
 
@@ -91,6 +92,77 @@ def test_stars_go_by_the_adjusted_p_value(candidates, table):
         paper_table(compared.iloc[:0])
     with pytest.raises(ValueError, match="to='pdf' is not one of"):
         paper_table(compared, "pdf")
+
+
+@pytest.mark.parametrize(
+    ("side", "tested"),
+    [(None, "equivalence"), ("greater", "non-inferiority"), ("less", "non-inferiority")],
+)
+def test_a_margin_has_its_p_value_and_one_sided_limits_their_digits(candidates, side, tested):
+    """The open end of a one-sided interval decides no digits, and a margin has its own test."""
+    asked = {"alternative": side} if side else {}
+    cuts = {"G_2": 1.0, "t": 1.0}
+    compared = candidates.rankeval.compare_thresholds(
+        "G_2", "t", cuts, of="recall", margin=0.05, **asked
+    )
+    row, cells = compared.iloc[0], paper_table(compared)
+    assert list(cells.columns) == ["difference (points)", "p", f"p ({tested})"]
+    ends = [f"{100 * row[x]:.1f}".replace("-", "−") for x in ("difference", "ci_low", "ci_high")]
+    ends[1:] = {"greater": [ends[1], "∞)"], "less": ["(−∞", ends[2]]}.get(side, ends[1:])
+    found = cells["difference (points)"].iloc[0]
+    assert re.findall(r"[(−]*[\d.∞]+\)?", found) == [x.strip("[]") for x in ends]
+    p = row["p_equivalence" if side is None else "p_noninferior"]
+    assert cells[f"p ({tested})"].iloc[0] == p_text(p).removeprefix("p ").removeprefix("= ")
+    assert cells.attrs["caption"].endswith("; margin of 5 points.")
+    several = candidates.rankeval.compare("G_2", "t", [50, 100], margin=0.1, **asked)
+    assert f"n = 50, p ({tested})" in paper_table(several)
+    areas = candidates.rankeval.compare_area("G_2", "t", margin=0.02, **asked)
+    assert paper_table(areas).attrs["caption"].endswith("; margin of 0.02.")
+    assert f"p ({tested})" in paper_table(areas)
+
+
+@pytest.mark.parametrize(
+    ("groups", "laws"),
+    [
+        (None, "Clopper–Pearson intervals (Miettinen–Nurminen for the Youden index)"),
+        ("patient", "Wilson intervals (Newcombe for the Youden index)"),
+    ],
+)
+def test_rates_at_a_threshold_have_their_limits_and_their_names(candidates, groups, laws):
+    df = candidates.assign(patient=range(len(candidates))).rankeval(groups=groups)
+    table = df.acceptance_precision({"G_2": 1.0, "t": 1.2}, details=True)
+    cells = paper_table(table)
+    assert cells.attrs["caption"].startswith(f"Results at thresholds, with 95% {laws}")
+    assert f"{laws} for fixed thresholds" in in_words(table, methods=True)
+    names = ["precision (%)", "recall (%)", "specificity (%)", "NPV (%)", "F1 (%)", "Youden index"]
+    assert not {*names, "false negatives", "true negatives"} - {*cells.columns}
+    for label, text in zip(cells.index, in_words(table).split("\n\n"), strict=False):
+        for name in names:
+            low, high = cells.loc[label, name].split(" [")[1].strip("]").split(", ")
+            ends = f"{low}% to {high}%" if "%" in name else f"{low} to {high}"
+            assert f"{ends})" in text, name
+    counts = table[["tp", "fn", "tn", "n_accepted"]].astype(int)
+    assert (counts["tp"] + counts["fn"] == candidates["gold"].sum()).all()
+    assert (counts["n_accepted"] + counts["fn"] + counts["tn"] == len(candidates)).all()
+    rejected = candidates["G_2"] < 1.0
+    assert counts["tn"].iloc[0] == (rejected & ~candidates["gold"]).sum()
+    assert "[" in paper_table(candidates.rankeval.nbest_recall(100)).iloc[0, 0]
+
+
+def test_areas_say_how_many_candidates_they_rank(candidates):
+    partly = candidates.assign(t=candidates["t"].where(candidates["t"] < 2))
+    call = partly.rankeval(measures=["t", "f"], missing="drop")
+    for table in (call.area(), call.compare_area()):
+        told = paper_table(table).attrs["caption"]
+        assert "; 1,000 candidates (those without a score omitted)" in told
+    assert (
+        paper_table(candidates.rankeval.area(details=False))
+        .attrs["caption"]
+        .endswith("; 1,000 candidates.")
+    )
+    both = partly.dropna().rankeval.area(measures=["t", "f"], details=True)["area"]
+    row = call.compare_area("t", "f", details=True).iloc[0]
+    assert row[["area_a", "area_b"]].tolist() == pytest.approx(both.tolist())
 
 
 def test_latex_is_escaped_and_whole(table):

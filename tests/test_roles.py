@@ -239,12 +239,24 @@ ROWS = RANKING.reset_index(drop=True).assign(freq=np.arange(48) % 20)
 ROWS = ROWS.drop(columns="partly")
 
 
+def test_a_column_is_added_beside_two_levels_as_the_error_says():
+    """Patients make a one-level column and one of two levels the same groups."""
+    patient = np.arange(40) // 2
+    truth, guess = patient % 2, np.random.default_rng(0).integers(0, 2, (2, 40))
+    data = rankeval_pd.from_predictions(truth, {"a": guess[0], "b": guess[1]}, "recall")
+    with pytest.raises(TypeError, match="beside two-level columns"):
+        data.rankeval(metric="recall", groups=pd.Series(patient))
+    data["part", ""] = patient
+    found = data.rankeval(metric="recall", groups="part").paired_bootstrap("a", "b")
+    assert found["n_groups"].item() == 20
+
+
 @pytest.mark.parametrize("role", ["gold", "key", "label", "by", "groups", "strata", "seeds", "dim"])
 @pytest.mark.parametrize("values", [ROWS["gold"], ROWS["gold"].to_numpy(), pd.NA, {"a": 1}])
 def test_values_for_a_role_are_refused_in_every_form(role, values):
     if isinstance(values, dict) and role in ("by", "label"):
         return  # names of several columns
-    told = rf"{role}=.* is not the name of .*assign\(part=\.\.\.\), and pass {role}='part'\.$"
+    told = rf"{role}=.* is not the name of .*data\['part'\] = \.\.\. .*, and pass {role}='part'\.$"
     data = xr.Dataset.from_dataframe(ROWS.rename_axis("candidate"))
     for form in (ROWS, data, data.chunk()):
         with pytest.raises(TypeError, match=told) as error:

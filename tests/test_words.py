@@ -180,7 +180,7 @@ def test_comparisons_in_words(candidates):
     assert "adjusted" not in in_words(candidates.rankeval.compare("t", "f", 100))
     less = candidates.rankeval.compare("f", "t", 100, alternative="greater")
     assert (
-        "the precision is 18 points lower for f than for t (one-sided 95% limit for "
+        "the precision is 18.0 points lower for f than for t (one-sided 95% limit for "
         "f minus t: at least " in in_words(less)
     )
     assert "alternative: greater" in in_words(less)
@@ -259,14 +259,41 @@ def test_the_least_p_value_is_said_to_be_the_least(draws, least):
     assert f"p ≤ {least}" in in_words(table)
 
 
+def test_an_average_over_folds_is_called_one(candidates):
+    folds = candidates.assign(fold=range(len(candidates)))
+    folds["fold"] %= 4
+    table = folds.rankeval(by="fold", measures=["t", "f"]).compare_area("t", "f", average="macro")
+    told = in_words(table)
+    assert told.startswith("The macro average over fold of the area under the ROC curve is "), told
+
+
+def test_areas_name_the_clusters_of_both_classes(candidates):
+    patients = candidates.assign(patient=[k // 4 for k in range(len(candidates))])
+    rarer = patients.groupby("patient")["gold"].any().sum()
+    table = patients.rankeval(groups="patient").area()
+    told = in_words(table, methods=True)
+    assert "The data contain 250 clusters." in told
+    assert told.endswith(f"The class that occurs in fewer clusters occurs in {rarer} clusters.")
+    table.loc[0, "n_groups"] = 7
+    assert f"occurs in 7 to {rarer} clusters." in in_words(table, methods=True)
+
+
 def test_bounds_of_p_values_and_thresholds_that_are_not_reached():
     bound = pd.DataFrame({"gain": [0.2], "p_low": [2.956e-59], "p_high": [0.0312]})
     told = in_words(noted(bound, "compare_accuracies", metric="accuracy"))
     assert told.startswith("The gain is 20.0 points. The p-value lies between 3e-59 and 0.031,")
     frame = pd.DataFrame({"measure": ["Q0"], "threshold": [np.nan], "n_accepted": 0, "tp": 0,
                           "precision": np.nan, "recall": np.nan, "ci_low": np.nan})  # fmt: skip
-    told = in_words(noted(frame, "choose_threshold"))
-    assert told == "No threshold for Q0 guarantees the requested value."
+    for record, wanted in (
+        ({"aim": "youden"}, "a Youden index above 0"),
+        ({"aim": "precision", "precision": 0.9}, "a precision of at least 90%"),
+        (
+            {"aim": "npv", "also": "specificity", "npv": 0.95, "specificity": 0.9},
+            "a negative predictive value of at least 95% and a specificity of at least 90%",
+        ),
+    ):
+        told = in_words(noted(frame, "choose_threshold", **record))
+        assert told == f"No threshold for Q0 guarantees {wanted} with 95% confidence."
 
 
 @pytest.mark.parametrize(

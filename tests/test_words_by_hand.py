@@ -42,11 +42,12 @@ def test_a_p_value_on_the_level_is_significant():
 
 def test_sides_of_one_sided_comparisons():
     row = {"difference": [-0.2], "ci_low": [-0.31], "ci_high": [0.12], "p_value": [0.3]}
-    for side, limit in (("greater", "at least −31"), ("less", "at most 12")):
+    sides = (("greater", "20.0", "at least −31.0"), ("less", "20", "at most 12"))
+    for side, gap, limit in sides:
         frame = _compared(**row)
         frame.attrs["alternative"] = side
         told = in_words(frame)
-        assert "the precision is 20 points lower for a than for b0" in told
+        assert f"the precision is {gap} points lower for a than for b0" in told
         assert f"one-sided 95% limit for a minus b0: {limit} points" in told
 
 

@@ -105,7 +105,8 @@ def compare_area(
     -------
     DataFrame or Dataset
         One row per pair (Dataset: dimension pair) with the columns ``measure_a``, ``measure_b``,
-        ``area_a``, ``area_b``, ``difference`` = area_a - area_b, its confidence limits ``ci_low``
+        ``area_a``, ``area_b`` (with ``missing="drop"``, among the candidates with both scores, so
+        they can differ from :func:`area`), ``difference`` = area_a - area_b, its limits ``ci_low``
         and ``ci_high``, ``z`` = difference / ``se``, ``p_value`` and the standard error ``se``.
         With "greater" or "less", the interval is one-sided and its other limit is the end of the
         possible range. ``better`` is the significantly larger measure at 1 - ``level``, after any

@@ -235,7 +235,8 @@ def warn_of_dropped(
     ]
     warn(
         f"missing='drop' evaluates {'; '.join(taken)}, so a missing score does not count against a"
-        " measure. If a measure failed to retrieve these candidates, pass missing='absent'."
+        " measure, and pairs are compared where both have scores. If a measure failed to retrieve"
+        " these candidates, pass missing='absent'."
     )
 
 

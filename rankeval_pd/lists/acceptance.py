@@ -49,13 +49,13 @@ from rankeval_pd.roles import (
     Roles,
     SetTest,
 )
-from rankeval_pd.stats import FloatArray, IntArray, Ranking, ranks
+from rankeval_pd.stats import FloatArray, IntArray, Ranking, areas, ranks
 from rankeval_pd.tables import Columns
 
 # ---- Evaluate acceptance sets, defined by thresholds (Evert 2004, section 2)
 
 ACCEPTANCE_COLUMNS = tuple(
-    "measure threshold n_accepted tp precision recall lift ci_low ci_high recall_low "
+    "measure threshold n_accepted tp fn tn precision recall lift ci_low ci_high recall_low "
     "recall_high specificity spec_low spec_high npv npv_low npv_high f1 f1_low f1_high "
     "youden youden_low youden_high".split()
 )
@@ -67,7 +67,7 @@ ACCEPTANCE_COLUMNS = tuple(
     by_groups=True,
     clusters=True,
     short="measure n threshold n_accepted tp precision recall ci_low ci_high",
-    details="lift recall_low recall_high specificity spec_low spec_high npv npv_low npv_high"
+    details="fn tn lift recall_low recall_high specificity spec_low spec_high npv npv_low npv_high"
     " f1 f1_low f1_high youden youden_low youden_high",
     layout={"": "measure cut", "n": "measure n"},
     quantity="precision",
@@ -92,7 +92,8 @@ def acceptance_precision(
         A number or a list for all measures, or a mapping from measure to a number or a list. A
         candidate is accepted if its score is at least the threshold (at most the threshold for
         measures in ``lower_is_better``). The threshold is compared in the dtype of the scores, so
-        0.7 accepts a float32 score of 0.7. Candidates without a score are never accepted.
+        0.7 accepts a float32 score of 0.7. Candidates without a score count as rejected, unless
+        ``missing="drop"`` omits them from all counts.
     n : int, float, sequence or range, optional
         Use the score of the n-th candidate as the threshold. A float below 1 is a fraction of the
         candidates. All candidates with this score are accepted.
@@ -107,19 +108,21 @@ def acceptance_precision(
     DataFrame or Dataset
         One row per measure and threshold (Dataset: dimensions measure and cut): ``measure``,
         ``threshold``, ``n_accepted``, ``tp``, ``precision``, ``recall``, ``ci_low``, ``ci_high``.
-        For an empty set, precision is NaN and the interval is (0, 1). ``details=True`` adds
-        ``lift``; ``specificity``, the proportion of negatives that are rejected; ``npv``, the
-        proportion of negatives among rejected candidates; ``f1``; ``youden`` = recall + specificity
-        - 1; and limits such as ``recall_low``, ``recall_high`` and ``spec_low``. If you pass
-        ``n``, the result includes a column ``n`` (Dataset: dimensions measure and n).
+        For an empty set, precision is NaN and the interval is (0, 1). ``details=True`` adds ``fn``
+        and ``tn``, the numbers of positives and negatives that are rejected; ``lift``;
+        ``specificity``, the proportion of negatives that are rejected; ``npv``, the proportion of
+        negatives among rejected candidates; ``f1``; ``youden`` = recall + specificity - 1; and
+        limits such as ``recall_low``, ``recall_high`` and ``spec_low``. If you pass ``n``, the
+        result includes a column ``n`` (Dataset: dimensions measure and n).
 
     Notes
     -----
     The limits for F1 = 2 s / (1 + s) come from the interval ``ci`` for the proportion s = tp / (tp
     + fp + fn). Youden's J is a difference between two independent proportions, with Miettinen and
     Nurminen's limits (see :func:`compare`). With ``groups``, each rate is a ratio of sums over
-    independent groups, with Korn and Graubard's effective size as in :func:`nbest_precision`, and
-    J has no limits.
+    independent groups, with Korn and Graubard's effective size as in :func:`nbest_precision`. J + 1
+    is twice the area under the ROC curve of a score with two values, accepted and rejected; its
+    limits are those of :func:`area` with ``groups``, with a variance reduced for ties.
 
     References
     ----------
@@ -142,6 +145,7 @@ def acceptance_precision(
     errors.check_one(threshold=threshold, n=n)
     sizes = doors.check_n(n)
     able, attrs = can(acceptance_precision), kind._asdict()
+    attrs["interval_youden"] = {True: "newcombe", False: "miettinen-nurminen"}[clustered]
     if sizes is not None:
         columns = ("measure", "n", *ACCEPTANCE_COLUMNS[1:])
         question = partial(doors.measure_rows, kernel=_sets_at, kind=kind)
@@ -204,6 +208,8 @@ def _shares_of_sets(
     columns: Columns = {
         "n_accepted": sets.size,
         "tp": tp,
+        "fn": positive - tp,
+        "tn": tn,
         **rates_of(tp, sets.size, ranking.size, ranking.size),
     }
     weights: Columns = dict.fromkeys(("ci", "recall", "spec", "npv", "f1"), np.ones(every.shape))
@@ -228,9 +234,24 @@ def _shares_of_sets(
     a, n_a, b, n_b = (x / kind.phi for x in (tp, positive, fp, others))
     low, high = stats.corrected_score(a, n_a, b, n_b, kind.level)
     if clusters is not None:  # recall and specificity of one group are not independent
-        low, high = np.full((2, *every.shape), np.nan)
+        low, high = _youden_limits(ranking, sets.size, clusters, kind.level)
     columns["youden_low"], columns["youden_high"] = low, high
     return columns
+
+
+def _youden_limits(
+    ranking: Ranking, sizes: IntArray, clusters: IntArray, level: float
+) -> stats.Limits:
+    """Return limits for J = 2 A - 1; A is the area under the ROC curve of the score "accepted"."""
+    limits = np.full((2, *sizes.shape), np.nan)
+    for cut in range(sizes.shape[-1]):
+        accepted = np.where(ranking.ranks <= sizes[..., [cut]], 1.0, 0.0)
+        found = areas.placements(Ranking.of(accepted, ranking.gold, ranking.eligible))
+        given = found.influence, found.gold, found.present
+        spread = areas.cluster_spread(*given, clusters, alone=True)._replace(untied=found.untied)
+        limits[..., cut] = areas.newcombe_limits(found.value, spread, level)
+    low, high = 2.0 * limits - 1.0
+    return low, high
 
 
 def _weights_of_sets(
@@ -631,6 +652,7 @@ COLUMNS = tuple("measure threshold n_accepted tp precision recall ci_low".split(
 # the aim that chooses comes first; a threshold that guarantees one of the last two does so for all
 # larger sets (recall), or for all smaller sets (specificity)
 _AIMS = ("precision", "npv", "recall", "specificity")
+_MOST_REASONS = 5  # largest number of measures that get a warning each
 
 
 @Capabilities(
@@ -737,7 +759,7 @@ def choose_threshold(
     names = [*COLUMNS, *(name for name in _OF_REJECTED if name in wanted)]
     names += [f"{name}_low" for name in aims[1:]]
     if not wanted:
-        aims, ci = ["youden"], "dkw"
+        aims, ci = ["youden"], "smirnov"
         names = [*COLUMNS, "youden"]
     level = errors.check_share("level", level)
     return tabulate(
@@ -801,23 +823,24 @@ def _chosen_thresholds(
     counts = {name: np.zeros(shape, dtype=np.int64) for name in ("n_accepted", "tp")}
     rates = (*COLUMNS[1:], "youden", *_OF_REJECTED, "recall_low", "specificity_low")
     columns: Columns = {name: np.full(shape, np.nan) for name in rates} | counts
-    reasons = []
+    reasons: dict[Hashable, list[str]] = {}
     for row in np.ndindex(shape):
         members = None
         if clusters is not None:
             members = ListMembers.of(ranking, row, clusters)
         sets = ranks.sets_of(ranking.row(row))
-        found = [_promise(sets, members, aim, x, level) for aim, x in wanted.items()]
-        chosen, why = _place_of_all(found)
+        each = {aim: _promise(sets, members, aim, x, level) for aim, x in wanted.items()}
+        found, cuts = [*each.values()], sets.threshold * signs[row] + 0.0
+        chosen, why = _place_of_all(each, sets.n, cuts)
         if chosen is None:
-            reasons.append(why)
+            reasons.setdefault(candidates.measures[row[-1]], []).append(why)
             continue
         tp, accepted = int(sets.tp[chosen]), int(sets.n[chosen])
         rejected = sets.positive + sets.others - accepted
         right = sets.others - accepted + tp
         recall, specificity = tp / max(sets.positive, 1), right / max(sets.others, 1)
         values = {
-            "threshold": float(sets.threshold[chosen] * signs[row]) + 0.0,
+            "threshold": float(cuts[chosen]),
             "n_accepted": accepted,
             "tp": tp,
             "precision": tp / accepted,
@@ -830,13 +853,19 @@ def _chosen_thresholds(
         values |= {f"{aim}_low": x.low for aim, x in zip([*wanted][1:], found[1:], strict=True)}
         for name, value in values.items():
             columns[name][row] = value
-    if reasons:
-        aimed, more = " and ".join(f"a {aim} of {x:g}" for aim, x in wanted.items()), ""
-        if "youden" in wanted:
-            aimed = "a J above 0"
-        if len(reasons) > 1:
-            more = f" for {len(reasons)} rankings (with the reason for the first ranking)"
-        errors.warn(f"no threshold guarantees {aimed}{more}: {reasons[0]}.")
+    aimed = " and ".join(f"{aim} ≥ {x:g}" for aim, x in wanted.items())
+    if "youden" in wanted:
+        aimed = "a J above 0"
+    for measure, found_why in [*reasons.items()][:_MOST_REASONS]:
+        count = len(found_why)
+        where = f" in {count} groups (with the reason for the first)" * (count > 1)
+        told = f"{errors.shown(measure)} guarantees {aimed}{where}"
+        errors.warn(f"no threshold for {told}: {found_why[0]}.")
+    if (left := len(reasons) - _MOST_REASONS) > 0:
+        errors.warn(
+            f"no threshold for {left} other measures guarantees {aimed}. Name them in measures to"
+            " see the reasons."
+        )
     return columns
 
 
@@ -861,17 +890,25 @@ def _promise(
     return promise._replace(chosen=chosen, end=end, lows=promise.lows[::-1])
 
 
-def _place_of_all(found: Sequence[ranks.Promise]) -> tuple[int | None, str]:
+def _place_of_all(
+    found: Mapping[str, ranks.Promise], sizes: IntArray, cuts: FloatArray
+) -> tuple[int | None, str]:
     """Return the set nearest to the first aim's choice that satisfies all, or else the reason."""
-    ends = []
-    for promise in found:
+    ends = {}
+    for aim, promise in found.items():
         if promise.chosen is None:
-            return None, promise.why
-        ends.append(sorted((promise.chosen, promise.end)))
-    least, most = max(first for first, _ in ends), min(last for _, last in ends)
+            return None, f"for {aim}, " * (len(found) > 1) + promise.why
+        ends[aim] = sorted((promise.chosen, promise.end))
+    larger = max(ends, key=lambda aim: ends[aim][0])
+    smaller = min(ends, key=lambda aim: ends[aim][1])
+    least, most = ends[larger][0], ends[smaller][1]
     if least > most:
-        return None, "each has thresholds of its own. Request less, or judge more candidates"
-    return int(np.clip(found[0].chosen or 0, least, most)), ""
+        return None, (
+            f"{larger} needs {sizes[least]:,} accepted candidates (threshold {cuts[least]:.4g}) and"
+            f" {smaller} at most {sizes[most]:,} (threshold {cuts[most]:.4g}, where {larger} ≥"
+            f" {found[larger].lows[most]:.3g}). Request less"
+        )
+    return int(np.clip(next(iter(found.values())).chosen or 0, least, most)), ""
 
 
 _PROMISES = {

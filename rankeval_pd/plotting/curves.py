@@ -263,6 +263,9 @@ def _draw_bands(canvas: Canvas, bands: Any, curves: pd.DataFrame, spec: Curve) -
             needed = f"p n {spec.x} {spec.y}"
             made_by = f"random_band for {spec.y}"
             tables.append(table_of(band, needed, made_by))
+    mean, side = partial(_mean_of_chance, spec, curves=curves), "below"
+    if spec.chance == "falling":
+        side = "above"
     tables.sort(key=lambda table: not table.attrs.get("simultaneous"))
     named = ""
     for key, rows in [group for table in tables for group in table.groupby("p", sort=False)]:
@@ -279,17 +282,21 @@ def _draw_bands(canvas: Canvas, bands: Any, curves: pd.DataFrame, spec: Curve) -
         elif "simultaneous" in rows.attrs:
             scope = "at any single n"
         rows = thin_table(rows)
-        x, y = rows[spec.x], rows[spec.y]
+        x, y = (rows[name].to_numpy() for name in (spec.x, spec.y))
+        if spec.chance in ("diagonal", "falling"):  # the last lists cannot reach a bound
+            known = ~np.isnan(x + y)
+            x = np.append(x[known], 1.0)
+            y = np.append(y[known], mean(x[-1:]))
         label = f"chance {rate_text(p)} {scope}".strip()
         orders = f"{most_text(p)} of random orders"
         if not named:
-            canvas.field(x, _mean_of_chance(spec, x, curves), y, label)
-            named = orders
-            said = f"Gray area (chance): {named} stay within the area {scope}{kind}."
+            canvas.field(x, mean(x), y, label)
+            named = f"outer edge: {orders}"
+            said = f"Gray area (chance): {orders} stay {side} its outer edge {scope}{kind}."
             canvas.tell(said.replace(" .", "."))
         else:
             canvas.guide(x, y, label, width, zorder=1.04)
-            canvas.tell(f"Gray {line} (chance): {orders} stay below the line {scope}{kind}.")
+            canvas.tell(f"Gray {line} (chance): {orders} stay {side} the line {scope}{kind}.")
     return named
 
 

@@ -488,8 +488,11 @@ def guaranteed_precision(sets: Sets, wanted: float, level: float) -> Promise:
                 " candidates"
             )
         else:
-            best = float(low[np.minimum(first, sets.n.size - 1)].max())
-            why = f"the lower confidence limit of the first sets tested is at most {best:.3g}"
+            first = np.minimum(first, sets.n.size - 1)
+            why = (
+                f"the first sets tested, of {sets.n[first[0]]:,} to {sets.n[first[-1]]:,}"
+                f" candidates, have lower confidence limits of at most {low[first].max():.3g}"
+            )
         return Promise(why=f"{why}. Request a lower precision")
     chosen = int(reached.max())
     start = int(first[last == chosen].min())

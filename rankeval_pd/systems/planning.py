@@ -20,6 +20,7 @@ from rankeval_pd.errors import (
     check_shapes,
     check_share,
     shown,
+    warn,
 )
 from rankeval_pd.options import with_options
 from rankeval_pd.roles import Alternative as Alternative_of_roles
@@ -100,7 +101,7 @@ def detectable_gain(
     Returns
     -------
     float or array
-        The detectable gain in the same units as gain_se, for each row of a table.
+        The detectable gain in the same units as gain_se, for each row of a table, in its order.
 
     Notes
     -----
@@ -160,6 +161,7 @@ def needed_items(
     Returns
     -------
     int or array of int
+        For each row of a table, in its order.
 
     Examples
     --------
@@ -414,7 +416,14 @@ def _plans(gain_se: Any, n_items: Any, metric: str | None) -> AnyArray:
         gain_se = {"gain_se": gain_se["se"], "n_items": attrs["n_candidates"]}
     if "gain_se" not in gain_se:
         raise ValueError(
-            "gain_se: the row or table has no gain_se column. Pass a table made with details=True."
+            "gain_se: the row or table has no column gain_se or, for areas, se. Pass a table made"
+            " with details=True."
+        )
+    family = str(attrs.get("family", "1 pair"))
+    if "adjust" in attrs and not family.startswith("1 "):
+        warn(
+            f"gain_se: the table is adjusted for {family}, but the plan is for a single test or"
+            " interval at the level alpha. For several, pass alpha divided by their number."
         )
     for name, least in _LEAST.items():
         if name in gain_se:

@@ -383,8 +383,10 @@ def from_predictions(
     DataFrame
         One row per test item. For accuracy, each model has one column that marks correct
         predictions. Other metrics use two-level columns (system, statistic). Pass the same
-        ``metric`` to the methods. The index comes from the data. For means over classes, such as
-        macro F1, the counts of the sorted classes are numbered: ``correct_1``, ``correct_2``, ...
+        ``metric`` to the methods. The index comes from the data. Add clusters to two-level columns
+        as ``items["patient", ""] = patients``, and pass ``groups="patient"``. For means
+        over classes, such as macro F1, the counts of the sorted classes are numbered:
+        ``correct_1``, ``correct_2``, ...
 
     Warns
     -----

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -14,7 +15,7 @@ from rankeval_pd.words.methods import methods_section
 from rankeval_pd.words.numbers import join
 from rankeval_pd.words.results import comparison_sentences, range_sentences, verdict_sentences
 from rankeval_pd.words.rows import row_sentences
-from rankeval_pd.words.vocabulary import CAVEATS, PAIRED, handled
+from rankeval_pd.words.vocabulary import CAVEATS, DIFFERENCES, PAIRED, handled
 
 Writer = Callable[[pd.DataFrame, Attrs], Iterator[str]]
 Table = pd.DataFrame | xr.Dataset
@@ -116,14 +117,28 @@ def _caveats(attrs: Attrs) -> Iterator[str]:
         )
 
 
+#: the limit that a one-sided interval lacks
+_OPEN: dict[str, tuple[str, float]] = {
+    "greater": ("ci_high", math.inf),
+    "less": ("ci_low", -math.inf),
+}
+
+
 def result_frame(table: Any) -> pd.DataFrame:
-    """Return a result as a frame, stacking the batches of a Dataset."""
+    """Return a result as a frame, stacking the batches of a Dataset.
+
+    One-sided intervals of differences end at infinity instead of the end of the possible range.
+    """
+    frame: pd.DataFrame = table
     if isinstance(table, xr.Dataset):
         frame = rows_in(table).drop(columns=["row", "pair", "cut"], errors="ignore")
         last = dict.fromkeys(table.data_vars, 2)
         if "pair" in table.dims:
             last |= {"n": 1, "size": 1}
-        return frame[sorted(frame, key=lambda name: last.get(name, 0))].dropna(how="all")
-    if not isinstance(table, pd.DataFrame):
+        frame = frame[sorted(frame, key=lambda name: last.get(name, 0))].dropna(how="all")
+    elif not isinstance(table, pd.DataFrame):
         raise no_table("table", table, "the result of a method")
-    return table
+    end, infinity = _OPEN.get(str(table.attrs.get("alternative")), ("", 0.0))
+    if table.attrs.get("method") in DIFFERENCES and end in frame:
+        frame = frame.assign(**{end: frame[end] + infinity})
+    return frame

@@ -24,6 +24,7 @@ from rankeval_pd.words.vocabulary import (
     listed_of,
     over_of,
     side_of,
+    with_youden,
 )
 
 
@@ -37,6 +38,7 @@ def methods_section(frame: pd.DataFrame, attrs: Attrs) -> str:
             *_intervals(frame, attrs),
             *_draws(attrs),
             *_data(attrs),
+            *_rarer(frame, attrs),
         ]
     )
 
@@ -80,7 +82,7 @@ _LIMITS = "ci_low band_low difference_low threshold_low ci_failures".split()
 def _intervals(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
     """Describe the intervals and their level."""
     if "interval" in attrs and "level" in attrs and known(frame, _LIMITS):
-        name = f"{intervals_of(attrs)} intervals".lstrip()
+        name = with_youden(f"{intervals_of(attrs)} intervals".lstrip(), frame, attrs)
         if "aim" in attrs:
             name = f"one-sided {name} for {attrs.get('family', '1 measure')}"
         if not attrs.get("average"):
@@ -101,3 +103,10 @@ def _data(attrs: Attrs) -> Iterator[str]:
     if attrs.get("combine"):
         yield f"The groups of {listed_of(attrs, 'by')} are combined."
     yield from handled(attrs)
+
+
+def _rarer(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
+    """Count the clusters on which areas depend, in the class that occurs in fewer."""
+    if attrs.get("quantity") == "area" and "n_groups" in frame:
+        counts = [f"{x:,}" for x in sorted({frame["n_groups"].min(), frame["n_groups"].max()})]
+        yield f"The class that occurs in fewer clusters occurs in {' to '.join(counts)} clusters."

@@ -78,7 +78,13 @@ def column_unit(
     """Return the unit of a column, given the column with its lower limits, or ""."""
     widths: Any = []
     if low:
-        widths = frame[low.removesuffix("low") + "high"] - frame[low]
+        above, below = (
+            frame[low.removesuffix("low") + "high"] - frame[name],
+            frame[name] - frame[low],
+        )
+        widths = above + below
+        if np.isinf(widths).all():  # a one-sided interval is half of one
+            widths = 2.0 * np.fmin(above, below)
     return unit_of(frame[name], widths, percent=percent, digits=digits)
 
 

@@ -22,6 +22,7 @@ from rankeval_pd.words.numbers import (
     percent_of,
 )
 from rankeval_pd.words.vocabulary import (
+    MARGIN_P,
     MOST,
     P_VALUES,
     Row,
@@ -34,20 +35,19 @@ from rankeval_pd.words.vocabulary import (
     least_p,
     level_of,
     listed_of,
+    margin_of,
     noun_of,
+    over_of,
     scope_of,
 )
 
 
 def margin_words(row: Mapping[Any, Any], a: Any, b: Any, *, percent: bool, attrs: Attrs) -> str:
     """Return a sentence about the margin for two names, or ""."""
-    name = first_of(row, ("p_equivalence", "p_noninferior"))
+    name = first_of(row, MARGIN_P)
     if not name or pd.isna(row[name]):
         return ""
-    within = f"{attrs['margin']:.6g}"
-    if percent:
-        within = f"{100.0 * attrs['margin']:.6g}"
-        within += agree(float(within), " point", " points")
+    within = margin_of(attrs, percent=percent)
     alpha = alpha_of(attrs)
     shown = "" if rejects(row[name], alpha) else "not shown to be "
     claim = f"{a} and {b} are {shown}equivalent"
@@ -127,8 +127,9 @@ def _compared(row: Row, how: str, unit: Unit, attrs: Attrs) -> str:
     turned = value < 0.0 and side == "two-sided"
     if turned:
         a, b, ends = b, a, [-ends[1], -ends[0]]
-    ends = {"greater": [ends[0], math.inf], "less": [-math.inf, ends[1]]}.get(side, ends)
     noun, beside = called(attrs)[0], []
+    if "average" in attrs and "strata" not in attrs:
+        noun = f"{over_of(attrs)} of the {noun}"
     is_less = (value < 0.0 and not turned) != is_lower_better(attrs)
     comparative = {True: "lower", False: "higher"}[is_less]
     text = f"the {noun} is {unit.gap(value)} {comparative} for {a} than for {b}"

@@ -25,6 +25,7 @@ from rankeval_pd.words.vocabulary import (
     COLUMNS,
     MOST,
     NOUNS,
+    RATES,
     SHARES,
     Row,
     alpha_of,
@@ -53,6 +54,11 @@ nbest_precision nbest_recall: tp
     {lift} times the chance level.
 nbest_precision nbest_recall precision_band precision_recall
     At n = {n}, the {noun} of {measure} is {estimate} ({ci}).
+acceptance_precision: youden
+    At a threshold of {threshold}, {measure} accepts {n_accepted} candidates, including {tp} true
+    positives. The precision is {precision} ({ci}), the recall {recall} ({recall_ends}), the
+    specificity {specificity} ({specificity_ends}), the negative predictive value {npv}
+    ({npv_ends}), F1 {f1} ({f1_ends}), and the Youden index {youden} ({youden_ends}).
 acceptance_precision
     At a threshold of {threshold}, {measure} accepts {n_accepted} candidates, including {tp} true
     positives. The precision is {precision} ({ci}) and the recall is {recall}.
@@ -209,6 +215,10 @@ def _row(row: Row, units: Mapping[Any, Unit], sentence: str, attrs: Attrs) -> st
     aim = str(attrs.get("aim"))
     for name, unit in units.items():
         texts[name] = _number(row, name, unit)
+    for name in ("recall", *RATES):
+        start = RATES.get(name, name)
+        if name in row and f"{start}_high" in row and not math.isnan(row[f"{start}_low"]):
+            texts[f"{name}_ends"] = units[name].limits(row[f"{start}_low"], row[f"{start}_high"])
     estimate, limits = _estimate(row, attrs)
     texts["estimate"] = texts.get(estimate, _NONE)
     if estimate in row and limits:
@@ -237,7 +247,10 @@ def _row(row: Row, units: Mapping[Any, Unit], sentence: str, attrs: Attrs) -> st
     if row.get("threshold_high") == math.inf:
         end = " With so few gains, this quantile tends to be too low."
     if texts.get("threshold") == _NONE:
-        return f"No threshold for {row['measure']} guarantees the requested value."
+        return (
+            f"No threshold for {row['measure']} guarantees {_requested(attrs)} with"
+            f" {texts['level']} confidence{texts['together']}."
+        )
     if row.get("critical", 0) > row.get("n", 0):
         sentence = "At n = {n}, no number of true positives is significant at p = {p}."
     if sentence:
@@ -254,6 +267,17 @@ def _row(row: Row, units: Mapping[Any, Unit], sentence: str, attrs: Attrs) -> st
     if "measure" in row:
         return f"{row['measure']}: {text}"
     return text
+
+
+def _requested(attrs: Attrs) -> str:
+    """Return what a chosen threshold should guarantee."""
+    aims = [attrs[x] for x in ("aim", "also") if x in attrs]
+    wanted = [
+        f"a {called({'quantity': aim})[0]} of at least {percent_of(attrs[aim])}"
+        for aim in aims
+        if aim in attrs
+    ]
+    return join(wanted) or "a Youden index above 0"
 
 
 def _number(row: Row, name: Any, unit: Unit) -> str:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from rankeval_pd.stats import WRITTEN
 from rankeval_pd.tables import Attrs, listed_in
-from rankeval_pd.words.numbers import join, percent_of
+from rankeval_pd.words.numbers import agree, join, percent_of
 
 Row = dict[Any, Any]
 
@@ -21,6 +21,9 @@ SHARES = (
     "precision recall tpr fpr fnr power power_low power_high agreement specificity npv f1 share"
     " expected_agreement"
 ).split()
+
+#: rates at a threshold with limits of their own, and the start of the names of the limits
+RATES = {x: x for x in ("npv", "f1", "youden")} | {"specificity": "spec"}
 
 #: the words of a record: a heading, and the words for each value, method or role; a role with a
 #: value has a sentence for this value only
@@ -67,6 +70,7 @@ interval
     wilson: Wilson
     jeffreys: Jeffreys
     newcombe: Newcombe
+    miettinen-nurminen: Miettinen–Nurminen
     delong: DeLong
     wild: wild bootstrap
     gaffke: Gaffke
@@ -85,7 +89,7 @@ interval
     cluster: cluster-robust
     jackknife: jackknife
     hodges-lehmann: Hodges–Lehmann
-    dkw: Dvoretzky–Kiefer–Wolfowitz
+    smirnov: Smirnov
     systems: system bootstrap
     proportions: dependent-proportions
     inverted-t: inverted t-test
@@ -203,8 +207,17 @@ heading
     tp: true positives
     p_value: p
     p_adjusted: adjusted p
+    p_equivalence: p (equivalence)
+    p_noninferior: p (non-inferiority)
     tpr: TPR
     fpr: FPR
+    fn: false negatives
+    tn: true negatives
+    npv: NPV
+    f1: F1
+    youden: Youden index
+    recall_low: lower limit of the recall
+    specificity_low: lower limit of the specificity
 column
     enrichment: lift
     bedroc: value
@@ -408,6 +421,12 @@ def intervals_of(attrs: Attrs) -> str:
     return " ".join(filter(None, [side, scope, kind]))
 
 
+def with_youden(text: str, columns: Container[str], attrs: Attrs) -> str:
+    """Add the law of the limits for the Youden index to the name of the other intervals."""
+    law = INTERVALS.get(str(attrs.get("interval_youden")))
+    return text + f" ({law} for the Youden index)" * bool(law and "youden_low" in columns)
+
+
 def scope_of(attrs: Attrs) -> str:
     """Return whether the intervals of differences are adjusted, and how, or ""."""
     if not adjustment(attrs):
@@ -418,6 +437,15 @@ def scope_of(attrs: Attrs) -> str:
 
 
 P_VALUES = ("p_adjusted", "p_value")
+MARGIN_P = ("p_equivalence", "p_noninferior")
+
+
+def margin_of(attrs: Attrs, *, percent: bool) -> str:
+    """Return the margin in a record, in points if the difference is in percent."""
+    if not percent:
+        return f"{attrs['margin']:.6g}"
+    within = f"{100.0 * attrs['margin']:.6g}"
+    return within + agree(float(within), " point", " points")
 
 
 def known(frame: pd.DataFrame, names: Sequence[str]) -> list[str]:

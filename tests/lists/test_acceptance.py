@@ -113,8 +113,34 @@ def test_rates_of_groups_of_one_and_of_copies(simulated):
         width = limits[1] - limits[0]
         assert ones[ends].to_numpy(dtype=float) == pytest.approx(limits, abs=0.1 * width)
         assert fours[ends].to_numpy(dtype=float) == pytest.approx(limits, abs=0.1 * width)
-    assert np.isnan(ones["youden_low"])
-    assert ones["youden"] == plain["youden"]
+    ends = ["youden_low", "youden_high"]
+    limits = plain[ends].to_numpy(dtype=float)
+    width = limits[1] - limits[0]
+    for row in (ones, fours):
+        assert row["youden"] == plain["youden"]
+        assert row[ends].to_numpy(dtype=float) == pytest.approx(limits, abs=0.1 * width)
+
+
+def test_the_limits_of_j_of_groups_are_those_of_a_sandwich_and_cover_it():
+    """In large samples, the error is that of a difference of two means with cluster sums."""
+    rng, hits = np.random.default_rng(0), 0
+    for size in (3_000, *[100] * 100):
+        patient = np.repeat(np.arange(size), 1 + rng.poisson(1.25, size))
+        own = rng.normal(size=(2, size))[:, patient]
+        noise = np.sqrt(0.5) * (own + rng.normal(size=own.shape))
+        gold = noise[0] > 0.8
+        said = noise[1] > np.where(gold, stats.norm.isf(0.8), stats.norm.isf(0.1))
+        frame = pd.DataFrame({"s": 1.0 * said, "gold": gold, "patient": patient})
+        row = frame.rankeval(groups="patient").acceptance_precision(1, details=True).iloc[0]
+        if size > 100:
+            recall, accepted = said[gold].mean(), said[~gold].mean()
+            terms = np.where(gold, (said - recall) / gold.sum(), (accepted - said) / (~gold).sum())
+            half = stats.norm.ppf(0.975) * np.sqrt((np.bincount(patient, terms) ** 2).sum())
+            limits = recall - accepted - half, recall - accepted + half
+            assert row[["youden_low", "youden_high"]].tolist() == pytest.approx(limits, abs=0.003)
+        else:
+            hits += row["youden_low"] <= 0.7 <= row["youden_high"]
+    assert hits >= stats.binom.ppf(0.001, 100, 0.95)
 
 
 def test_the_precision_of_groups_is_that_of_the_list_at_the_threshold(simulated):
@@ -547,11 +573,50 @@ def test_two_requirements_hold_at_one_threshold(first, second):
     assert row["ci_low"] >= 0.75
 
 
-def test_two_requirements_that_exclude_each_other(simulated):
-    for aims in ({"recall": 0.9, "specificity": 0.9}, {"precision": 0.9, "recall": 0.9}):
-        with pytest.warns(RankevalWarning, match="no threshold guarantees a .* and a "):
-            found = simulated.rankeval.choose_threshold(of=aims)
-        assert found["threshold"].isna().all()
+@pytest.mark.parametrize("sign", [1, -1])
+def test_two_requirements_that_exclude_each_other(simulated, sign):
+    """The warning names both thresholds, which choose_threshold also finds one at a time."""
+    df = simulated.assign(good=sign * simulated["good"])
+    call = df.rankeval(measures="good", lower_is_better=["good"] if sign < 0 else None)
+    aims = {"recall": 0.9, "specificity": 0.9}
+    with pytest.warns(RankevalWarning) as warned:
+        found = call.choose_threshold(of=aims)
+    assert found["threshold"].isna().all()
+    text = str(warned[0].message)
+    assert len(text) <= 250
+    assert text.startswith("no threshold for 'good' guarantees recall ≥ 0.9 and specificity ≥ 0.9")
+    alone = {aim: call.choose_threshold(of={aim: 0.9}, level=0.975).iloc[0] for aim in aims}
+    for aim, row in alone.items():
+        assert f"{row['n_accepted']} " in text.split(f"{aim} ")[2], aim
+        assert f"(threshold {row['threshold']:.4g}" in text
+    accepted = sign * df["good"] >= sign * alone["specificity"]["threshold"]
+    right = int((accepted & df["gold"]).sum())
+    assert f"where recall ≥ {_limit(right, int(df['gold'].sum()), 0.025):.3g})" in text
+    told = rankeval_pd.in_words(found)
+    assert "a recall of at least 90% and a specificity of at least 90% with 95% conf" in told
+    assert "nan" not in rankeval_pd.paper_table(found, "markdown")
+
+
+def test_each_measure_without_a_threshold_has_its_reason(simulated):
+    """A warning names a measure, and what is tested first depends on the requested precision."""
+    with pytest.warns(RankevalWarning) as warned:
+        simulated.rankeval.choose_threshold(of={"precision": 0.9, "recall": 0.9})
+    texts = [str(w.message) for w in warned]
+    assert [text.split("'")[1] for text in texts] == ["good", "fair"]
+    for text in texts:
+        assert (
+            "for precision, the first sets tested, of 57 to 912 " in text
+        )  # 0.9 ** 57 <= 0.0125 / 5
+    many = simulated[["gold"]].assign(
+        **{f"m{k}": np.random.default_rng(k).normal(size=1_000) for k in range(8)}
+    )
+    with pytest.warns(RankevalWarning) as warned:
+        many.rankeval.choose_threshold(precision=0.9)
+    assert len(warned) == 6
+    assert "for 3 other measures" in str(warned[-1].message)
+    pairs = pd.concat([many[["gold", "m0"]].assign(part=x) for x in "ab"], ignore_index=True)
+    with pytest.warns(RankevalWarning, match=r"in 2 groups \(with the reason for the first\)"):
+        pairs.rankeval(by="part", measures="m0").choose_threshold(precision=0.9)
 
 
 @pytest.mark.parametrize(

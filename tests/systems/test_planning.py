@@ -357,3 +357,17 @@ def test_decimals_say_how_a_rate_was_printed():
     side = rankeval_pd.compare_accuracies(356, 344, 500, alternative="greater").iloc[0]
     assert side["p_high"] == pytest.approx(bounds(356, 344, 500)[1] / 2)
     assert np.isinf(side["ci_high"])
+
+
+def test_a_pilot_of_areas_is_named_and_its_adjustment_is_not_planned():
+    pilot = rankeval_pd.datasets.simulate_candidates(300, quality={"a": 1, "b": 1, "c": 0.5})
+    call = pilot.rankeval
+    with pytest.raises(ValueError, match="no column gain_se or, for areas, se"):
+        rankeval_pd.needed_items(0.05, call.area(details=False))
+    plain = rankeval_pd.needed_items(0.05, call.compare_area(details=True))
+    holm = call.compare_area(adjust="holm", details=True)
+    with pytest.warns(rankeval_pd.RankevalWarning, match="adjusted for all 3 pairs, but"):
+        adjusted = rankeval_pd.needed_items(0.05, holm)
+    assert (adjusted == plain).all()
+    one = call.compare_area("a", "b", adjust="holm", details=True)
+    assert rankeval_pd.needed_items(0.05, one) == plain[0]

@@ -534,7 +534,7 @@ SEEDED = {
     ("lists/acceptance.py", "lists/acceptance lists/measure_ranks decisions/averages"
      " decisions/verdicts curves/early_retrieval curves/areas judging/annotation"
      " words_by_hand lists/comparison lists/ranges lists/regions"): [
-        ("sets.threshold[chosen] * signs[row]", "sets.threshold[chosen]"),
+        ("sets.threshold * signs[row]", "sets.threshold"),
         ("tp_only_a / only_a - tp_only_b / only_b", "share_a - share_b"),
         ("stats.paired_tails(tp_only_b, tp_only_a, of_all)", "1.0"),
         ("2 * r.tp_b / (r.n_b + positive)", "2 * r.tp_b / r.n_b"),
@@ -876,7 +876,6 @@ SEEDED = {
     ("words/results.py", "words_by_hand words words_read paper_tables"): [
         ("rejects(row[p], alpha_of(attrs))", "(row[p] < alpha_of(attrs))"),
         ("not turned) != is_lower_better(attrs)", "not turned)"),
-        ("\"greater\": [ends[0], math.inf]", "\"greater\": [-math.inf, ends[1]]"),
         ("sure = rejects(frame[p], alpha)", "sure = frame[p] < alpha"),
         ("frame[gap].abs().to_numpy()", "frame[gap].to_numpy()"),
         ("if row[\"better\"] == other", "if row[\"better\"] != other"),
@@ -893,6 +892,9 @@ SEEDED = {
         ("part.loc[~part[\"better_than_chance\"]", "part.loc[part[\"better_than_chance\"]"),
         ("cut = part[part[\"tied\"] > 0]", "cut = part[part[\"tied\"] > 1]"),
         ("if p and others[\"difference\"]", "if others[\"difference\"]"),
+    ],
+    ("words/__init__.py", "words_by_hand words"): [
+        ("\"greater\": (\"ci_high\", math.inf)", "\"greater\": (\"ci_low\", -math.inf)"),
     ],
     ("words/numbers.py", "words_by_hand words"): [
         ("    if p < 0.001:", "    if p < 0.01:"),
