@@ -460,6 +460,7 @@ _PARTS = {
     "clusters": "; clustered by {clusters}",
     "n_groups": " ({n_groups:,} clusters)",
     "n_levels": " ({n_levels})",
+    "n_test_sets": "; {n_test_sets:,} random test sets of {size:,} items",
     "signature": "; sacrebleu signature {signature}",
     "seeds": "; several seeds ({seeds})",
     "tests": "; tests {tests}",

@@ -271,9 +271,9 @@ def _warn_of_few(every: Any, plan: TestPlan) -> None:
         few_of, other = sorted(levels, key=levels.__getitem__)
         if fewest < FEW_LEVELS:
             texts.append(
-                f"{_sizes_of(levels)}: with fewer than {FEW_LEVELS} levels of {few_of!r}, even large"
-                f" gains may not be significant. Pass groups={other!r}, and restrict the claim to"
-                f" these levels of {few_of!r}; see the page on documents, patients, cross-validation."
+                f"{_sizes_of(levels)}: with fewer than {FEW_LEVELS} levels of {few_of!r}, even"
+                f" large gains may not be significant. Pass groups={other!r}, and restrict the"
+                f" claim to these levels of {few_of!r}; see 'few raters' on the page on groups."
             )
     elif plan.signs and "alpha" in plan.named and fewest < needed:
         why = f"with fewer than {needed} {what}, no two-sided test can be significant at {alpha:g}"

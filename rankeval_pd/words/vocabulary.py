@@ -107,7 +107,7 @@ tested
 title
     acceptance_precision: results at thresholds
     annotator_agreement: coefficients of agreement between annotators
-    calibration: agreement of the sign of gains with other data, by p-value
+    calibration: agreement of the sign of gains with other data, by one-sided p-value
     choose_threshold: chosen thresholds, with lower {level:.0%} limits for the {aim}
     compare_accuracies: difference of two accuracies
     crossovers: list sizes that reach the {bound} bound
@@ -117,7 +117,7 @@ title
     isolines: possible points of lists
     needed_candidates: judgments and power, for a comparison of two precisions
     plan_annotation: planned judgments and power, for a comparison of two lists
-    population_calibration: agreement of the sign of gains with all items, by p-value
+    population_calibration: agreement of the sign of gains with all items, by one-sided p-value
     precision_recall: precision and recall of lists
     random_band: points that random rankings reach with probability p
     random_bound: true positives in random rankings
@@ -136,6 +136,7 @@ handled
     groups: Rows with the same {} were treated as a cluster.
     n_groups: The data contain {n_groups:,} clusters.
     n_levels: The data contain {n_levels}.
+    n_test_sets: The pairs are from {n_test_sets:,} random test sets of {size:,} items.
     strata: Scores are {average} averages over strata ({0}).
     weight: Each {} has the same weight.
     min_grade: Grades of at least {min_grade:g} count as relevant.
