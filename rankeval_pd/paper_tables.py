@@ -14,7 +14,7 @@ import pandas as pd
 
 from rankeval_pd import words
 from rankeval_pd.errors import check_attrs, check_count, check_kind, checked_call
-from rankeval_pd.stats import BoolArray
+from rankeval_pd.stats import BoolArray, rejects
 from rankeval_pd.tables import Attrs
 from rankeval_pd.words import Tables, numbers, vocabulary
 from rankeval_pd.words.numbers import Unit
@@ -259,7 +259,16 @@ def _cell_grid(
     shown = any("[" in cell.text for cell in cells)
     unit = unit_in(frame, estimate)
     caption = _caption(frame, estimate, attrs, unit, lettered=lettered, limits=shown)
-    return Grid(header, rows_of_cells, caption, _note(attrs, cells, lettered=lettered))
+    notes = _note(attrs, cells, lettered=lettered)
+    ends = _interval_columns(frame, estimate)
+    if p and paired and all(ends):
+        low, high = (frame[end].to_numpy(dtype=float) for end in ends)
+        if (rejects(frame[p], vocabulary.alpha_of(attrs)) & (low <= 0.0) & (high >= 0.0)).any():
+            notes.append(
+                "An interval can contain 0 although the difference is significant, because it was"
+                " not computed from the test."
+            )
+    return Grid(header, rows_of_cells, caption, notes)
 
 
 class _Layout(NamedTuple):
@@ -414,7 +423,7 @@ def _heading(name: Hashable, attrs: Attrs, unit: Unit | None = None) -> str:
     if name == "measure":
         text = vocabulary.noun_of(attrs)
     if name in ("value", "area"):
-        text = vocabulary.called(attrs)[0]
+        text = vocabulary.called(attrs)[0].removesuffix(" over items")  # as in the caption
     if unit is None or not unit.percent:
         return text
     if name in ("difference", "gain"):
@@ -448,8 +457,11 @@ _PARTS = {
     "over": "; {over}",
     "combined": "; groups of {combined} combined",
     "clusters": "; clustered by {clusters}",
+    "n_groups": " ({n_groups:,} clusters)",
+    "n_levels": " ({n_levels})",
+    "n_test_sets": "; {n_test_sets:,} random test sets of {size:,} items",
     "signature": "; sacrebleu signature {signature}",
-    "seeds": "; several training seeds ({seeds})",
+    "seeds": "; several seeds ({seeds})",
     "tests": "; tests {tests}",
     "within": "; margin of {within}",
     "drawn": "; {drawn}",
@@ -561,6 +573,8 @@ _LATEX = str.maketrans(
         "<": "$<$",
         ">": "$>$",
         "–": "--",
+        "|": "$|$",
+        "×": r"$\times$",
     }
 )
 

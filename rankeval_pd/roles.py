@@ -1057,14 +1057,14 @@ def _wide_scores(
     again = frame.duplicated(keys)
     if again.any():
         where = frame.loc[again.to_numpy(), keys].iloc[0].to_dict()
-        more = ", by=..."
+        more = "by=... for several lists"
         if role == "system":
-            more = ", seeds=..., strata=..."
+            more = "seeds=... for several runs"
         raise ValueError(
             f"the combination of {listed(keys)} is not unique (repeated rows: {int(again.sum())},"
-            f" for example {shown(where)}), but a {role} must have one score per item. Pass the"
-            " columns that distinguish the rows, item=['...',"
-            f" '...']{more}; or average the scores, data.groupby({keys!r}).mean()."
+            f" for example {shown(where)}), but a {role} must have one score per item. Pass"
+            f" {more}; item=[{rows[0]!r}, '...'], with groups={rows[0]!r} for repeated ratings;"
+            f" or average the scores, data.groupby({keys!r}, as_index=False)[{scores!r}].mean()."
         )
     plain = frame.set_index(keys)[scores]
     order = frame[columns].drop_duplicates()

@@ -158,13 +158,13 @@ _ROLES = (
 ).split()
 #: the unit of each quantity; for systems, the metric is the quantity
 _UNITS = {
-    "proportion": "precision recall specificity npv f1 tpr fnr area bedroc agreement accuracy kappa"
+    "proportion": "precision recall specificity npv f1 tpr fnr area bedroc accuracy"
     " average-precision",
     "ratio": "lift enrichment odds-ratio",
     "candidates": "list-size true-positives",
     "probability": "probability p-value",
     "points": "bleu chrf ter",
-    "score": "mean sum threshold",
+    "score": "mean sum threshold coefficient",
 }
 
 
@@ -185,7 +185,7 @@ def record(
     known["method"] = method
     if "ci" in known:
         known["interval"] = known.pop("ci")
-    if isinstance(known.get("gold"), list) and known.get("quantity") != "agreement":
+    if isinstance(known.get("gold"), list) and known.get("quantity") != "coefficient":
         known.setdefault("agreement", "majority")
     if known.get("of"):
         known["quantity"] = known["of"]

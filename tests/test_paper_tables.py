@@ -168,6 +168,7 @@ def test_areas_say_how_many_candidates_they_rank(candidates):
 def test_latex_is_escaped_and_whole(table):
     named = renamed(table, "a&b_{c}%$#~^\\")
     text = paper_table(named, "latex")
+    assert "x$|$y" in paper_table(renamed(table, "x|y"), "latex")  # OT1 shows a dash for |
     assert r"a\&b\_\{c\}\%\$\#\textasciitilde{}\textasciicircum{}\textbackslash{}" in text
     lines = text.splitlines()
     assert (lines[0], lines[-1]) == (r"\begin{table}", r"\end{table}")

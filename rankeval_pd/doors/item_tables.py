@@ -191,8 +191,9 @@ def check_complete(values: FloatArray, systems: list[Hashable], labels: pd.Index
         items, what, advice = infinite, "infinite scores", ""
     raise ValueError(
         f"system {shown(systems[k])} has {what} for {len(items)} of {len(labels)} items:"
-        f" {listed(items, most=6)}. A paired test needs every score: correct the scores, or drop"
-        f" these items with data.dropna(), but do not fill in 0{advice}."
+        f" {listed(items, most=6)}. A paired test needs every score: correct the scores, or keep"
+        " the items that all systems have, data.dropna() (in a long frame, see the page on missing"
+        f" scores), but do not fill in 0 unless the system failed{advice}."
     )
 
 

@@ -640,7 +640,7 @@ _COLUMNS = ("statistic", "annotators", "value", "ci_low", "ci_high", "n_candidat
     rankings="What to judge, and how?",
     scores=False,
     layout="row",
-    quantity="agreement",
+    quantity="coefficient",
     interval="jackknife",
 )
 @with_roles_but(*"agreement measures exclude key label lower_is_better ties missing rng".split())

@@ -33,7 +33,6 @@ from rankeval_pd.plotting.look import (
     contrast,
     cut_text,
     cycle,
-    digits_for,
     font,
     interval_text,
     mixed_color,
@@ -54,8 +53,8 @@ from rankeval_pd.systems import studies
 from rankeval_pd.systems.studies import gain_threshold
 from rankeval_pd.systems.tests import paired_bootstrap
 from rankeval_pd.tables import Attrs, keys_apart
-from rankeval_pd.words.numbers import percent_of, unit_of
-from rankeval_pd.words.vocabulary import alpha_of
+from rankeval_pd.words.numbers import column_unit, percent_of, unit_of
+from rankeval_pd.words.vocabulary import alpha_of, first_of
 
 # ---- Measures in plots that compare pairs of systems
 _PAIRS = "measure_a measure_b difference p_value"
@@ -206,7 +205,8 @@ def pairs(canvas: Canvas, table: pd.DataFrame) -> None:
     norm = Normalize(0.0, high)
     pale = mixed_color(ink.fg, ink.bg, 0.08)
     cell = _SIDE * min(width, height) / max(count, 1)
-    digits = digits_for(0.5 * high)
+    low = first_of(table, ("ci_low",))
+    digits = column_unit(table, "gain", low, percent=False).decimals  # as in tables
     shares = _are_proportions(table.attrs)
     size = font(ax, "note")
     cells, faces = [], []

@@ -273,7 +273,7 @@ def _least_wins(order: FloatArray, n: int) -> IntArray:
     """Return the least wins that are as extreme as these orders: (order, discordant items)."""
     rows = _ordered(n)[0]
     bound = -order * (1.0 + _AS_EXTREME)
-    return np.stack([np.searchsorted(-row, bound) for row in rows], axis=1)
+    return np.stack([(-row).searchsorted(bound) for row in rows], axis=1)
 
 
 def _largest_tails(order: FloatArray, n: int) -> FloatArray:
@@ -296,11 +296,9 @@ def _largest_expectations(value: FloatArray, n: int) -> FloatArray:
     1/(2 sqrt(n)). The peaks of a grid are refined by parabolas.
     """
     most = value.shape[1] - 2
-    end = math.asin(math.sqrt(min(1.0, 2.0 * most / n)))
-    stretches = math.ceil(end * _GRID_DENSITY * math.sqrt(n))
-    width = end / stretches
-    phi = width * np.arange(-1.0, stretches + 2.0)  # the ends, which can be peaks, are inside
-    grid = value @ _chances(phi, n, most).T
+    phi, chances = _grid(n, most)
+    width = phi[2]
+    grid = value @ chances.T
     before = grid[:, :-2]
     at = grid[:, 1:-1]
     after = grid[:, 2:]
@@ -317,6 +315,16 @@ def _largest_expectations(value: FloatArray, n: int) -> FloatArray:
         center = center + width * np.clip(step, -4.0, 4.0)
         width /= 8.0
     return np.asarray(largest)
+
+
+@lru_cache(maxsize=1)
+def _grid(n: int, most: int) -> tuple[FloatArray, FloatArray]:
+    """Return the grid of phi, and the chances on it."""
+    end = math.asin(math.sqrt(min(1.0, 2.0 * most / n)))
+    stretches = math.ceil(end * _GRID_DENSITY * math.sqrt(n))
+    # the ends, which can be peaks, are inside
+    phi = end / stretches * np.arange(-1.0, stretches + 2.0)
+    return phi, _chances(phi, n, most)
 
 
 def _chances(phi: FloatArray, n: int, most: int) -> FloatArray:

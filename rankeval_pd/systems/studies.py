@@ -373,8 +373,8 @@ def calibration(
     other : DataFrame or Dataset
         Results for the same systems on other data, as an item-by-system table.
     bins : sequence of float
-        Edges of the bins for p_value. A bin includes its upper edge. By default, the bins match
-        Berg-Kirkpatrick et al. (2012).
+        Edges of the bins for the one-sided p-value, ``p_one_sided`` with ``details=True``. A bin
+        includes its upper edge. By default, the bins match Berg-Kirkpatrick et al. (2012).
     ci
         Kind of interval for the agreement. "clopper-pearson" is exact for independent pairs.
         "systems" resamples systems because pairs share systems. This interval is never narrower.
@@ -546,7 +546,7 @@ def population_calibration(
     n_resamples : int
         Number of resamples for each paired bootstrap. Exact distributions need no resamples.
     bins : sequence of float
-        Edges of the bins for p_value. A bin includes its upper edge.
+        As in :func:`calibration`.
     ci, level
         As in :func:`calibration`.
     **roles
@@ -556,7 +556,7 @@ def population_calibration(
     -------
     DataFrame or Dataset
         The columns of :func:`calibration`. ``n_pairs`` counts each pair once per test set.
-        ``expected_agreement`` is the mean of 1 − p_value.
+        ``expected_agreement`` is the mean of 1 − p for the one-sided p.
 
     Notes
     -----
@@ -627,6 +627,7 @@ def population_calibration(
     expected = pair_studies.agreement(table["p_value"], table["n_items"], np.inf)
     table = table.assign(agrees=agrees, expected=expected)
     attrs = {**made_by(result), "ci": ci, "level": level, "alternative": "greater"}
+    attrs |= {"size": size, "n_test_sets": sets}
     return above_door(_calibrated(table, [], edges, 1000, seed, attrs), data)
 
 

@@ -76,6 +76,7 @@ class GroupFacts(NamedTuple):
     n_items: int
     n_items_low: int  #: items that the system with the fewest scores has
     n_drawn: int  #: items, or clusters
+    n_levels: Mapping[str, int]  #: of each of two crossed factors, or empty
     n_resamples: int
     test: str  #: name of the test with this event
     interval: str  #: kind of interval, or "" if the table does not name it
@@ -158,6 +159,10 @@ class TestPlan:
         n_strata = 0
         if isinstance(items, Items) and items.strata is not None:
             n_strata = int(items.strata.max()) + 1
+        levels = {}
+        if isinstance(items, Items) and items.factors is not None:
+            sizes = (int(factor.max()) + 1 for factor in items.factors)
+            levels = dict(zip(self.roles["groups"], sizes, strict=True))
         scored = items.n_items
         if isinstance(items, Items) and self.roles.get("missing") == "ratio":
             scored = int((items.statistics[..., -1] > 0.0).sum(axis=1).min())
@@ -167,6 +172,7 @@ class TestPlan:
             n_items=items.n_items,
             n_items_low=scored,
             n_drawn=items.n_drawn,
+            n_levels=levels,
             n_resamples=drawn.n_resamples,
             test=self._test_of(own, items),
             interval=interval,
@@ -231,7 +237,10 @@ class TestPlan:
             attrs["n_items"] = every.n_items[0]
             if min(every.n_items_low) < every.n_items[0]:
                 attrs["n_items_low"] = min(every.n_items_low)
-        if self.roles.get("groups") is not None and len({*every.n_drawn}) == 1:
+        if self.crossed:
+            if len({*map(_sizes_of, every.n_levels)}) == 1:
+                attrs["n_levels"] = _sizes_of(every.n_levels[0])
+        elif self.roles.get("groups") is not None and len({*every.n_drawn}) == 1:
             attrs["n_groups"] = every.n_drawn[0]
         if every.n_seeds[-1]:
             attrs["n_seeds"] = min(every.n_seeds)
@@ -249,17 +258,28 @@ class TestPlan:
         return attrs
 
 
+def _sizes_of(levels: Mapping[str, int]) -> str:
+    """Return the numbers of levels of crossed factors as text."""
+    return " × ".join(f"{size:,} {name}" for name, size in levels.items())
+
+
 def _warn_of_few(every: Any, plan: TestPlan) -> None:
     """Warn once about few items, guesses or seeds, missing intervals, and large groups."""
     few, what, groups = FEW_ITEMS, "items", plan.roles.get("groups")
     if groups is not None:
         few, what = FEW_GROUPS, f"groups of {groups!r}"
-    alpha, fewest = plan.options.alpha, min(every.n_drawn)
+    alpha, fewest, texts = plan.options.alpha, min(every.n_drawn), []
     needed = int(np.ceil(1.0 - np.log2(alpha)))  # two-sided p is at least 2^(1-n)
     why = ""
     if plan.crossed:
+        levels = every.n_levels[every.n_drawn.index(fewest)]
+        few_of, other = sorted(levels, key=levels.__getitem__)
         if fewest < FEW_LEVELS:
-            why = f"with fewer than {FEW_LEVELS} groups, intervals are wide and only approximate"
+            texts.append(
+                f"{_sizes_of(levels)}: with fewer than {FEW_LEVELS} levels of {few_of!r}, even"
+                f" large gains may not be significant. Pass groups={other!r}, and restrict the"
+                f" claim to these levels of {few_of!r}; see 'few raters' on the page on groups."
+            )
     elif plan.signs and "alpha" in plan.named and fewest < needed:
         why = f"with fewer than {needed} {what}, no two-sided test can be significant at {alpha:g}"
     elif not plan.signs and fewest < few:
@@ -274,7 +294,6 @@ def _warn_of_few(every: Any, plan: TestPlan) -> None:
         )
         if not plan.options.skewness:
             why += "; the default of paired_bootstrap corrects for skewness"
-    texts = []
     if why:
         texts.append(f"{fewest} {what}: {why}. Use more data; see the page on paired tests.")
     answers = min(every.answers)

@@ -112,7 +112,7 @@ def _caveats(attrs: Attrs) -> Iterator[str]:
     yield from handled(attrs, ("strata", "groups"))
     if attrs.get("seed_widening", 1.0) >= _LIMITING:
         yield (
-            f"With {attrs['n_seeds']} training seeds, the intervals for gains are"
+            f"With {attrs['n_seeds']} seeds, the intervals for gains are"
             f" {attrs['seed_widening']:.1f} times as wide as intervals from the items alone."
         )
 

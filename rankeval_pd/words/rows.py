@@ -116,7 +116,11 @@ gain_threshold: threshold_all_pairs
 gain_threshold
     The {quantile:g} quantile of the {n_pairs} gains with {side} p-values in {window} is {threshold}
     ({ci}).
-calibration population_calibration
+population_calibration
+    On {n_test_sets} random test sets of {size} items, there are {n_pairs} gains with one-sided p
+    between {p_low} and {p_high}, of which {agreement} have the same sign on all items ({ci};
+    {expected_agreement} expected).
+calibration
     Of {n_pairs} pairs with one-sided p between {p_low} and {p_high}, {agreement} keep the sign of
     the gain ({ci}; {expected_agreement} expected).
 compare_accuracies

@@ -64,7 +64,7 @@ test
     strict: the paired bootstrap as written in Berg-Kirkpatrick et al. (2012, figure 1)
     zero: a paired bootstrap (share of gains below 0)
     crossed: a t test with a variance for each of two crossed factors
-    seeds: a t test with separate variances for items and training seeds (Welch and Cochran)
+    seeds: a t test with separate variances for items and seeds (Welch and Cochran)
 interval
     clopper-pearson: Clopper–Pearson
     wilson: Wilson
@@ -111,7 +111,7 @@ tested
 title
     acceptance_precision: results at thresholds
     annotator_agreement: coefficients of agreement between annotators
-    calibration: agreement of the sign of gains with other data, by p-value
+    calibration: agreement of the sign of gains with other data, by one-sided p-value
     choose_threshold: chosen thresholds, with lower {level:.0%} limits for the {aim}
     compare_accuracies: difference of two accuracies
     crossovers: list sizes that reach the {bound} bound
@@ -121,7 +121,7 @@ title
     isolines: possible points of lists
     needed_candidates: judgments and power, for a comparison of two precisions
     plan_annotation: planned judgments and power, for a comparison of two lists
-    population_calibration: agreement of the sign of gains with all items, by p-value
+    population_calibration: agreement of the sign of gains with all items, by one-sided p-value
     precision_recall: precision and recall of lists
     random_band: points that random rankings reach with probability p
     random_bound: true positives in random rankings
@@ -139,10 +139,12 @@ handled
     n_tied_votes: Candidates with tied votes were omitted ({n_tied_votes:,}).
     groups: Rows with the same {} were treated as a cluster.
     n_groups: The data contain {n_groups:,} clusters.
+    n_levels: The data contain {n_levels}.
+    n_test_sets: The pairs are from {n_test_sets:,} random test sets of {size:,} items.
     strata: Scores are {average} averages over strata ({0}).
     weight: Each {} has the same weight.
     min_grade: Grades of at least {min_grade:g} count as relevant.
-    seeds: Each system was trained with several seeds (column {}).
+    seeds: Each system has several runs with different seeds (column {}).
     signature: The signature of sacrebleu is {signature}.
     ties=shared: Equal scores were ordered at random, in the same order for all measures.
     ties=trec: Equal scores were ordered by document name, as in trec_eval.
@@ -221,7 +223,7 @@ heading
 column
     enrichment: lift
     bedroc: value
-    agreement: value
+    coefficient: value
     probability: agreement
     true-positives: tp
     gain_threshold: threshold
@@ -268,7 +270,7 @@ NOUNS, _AREAS, HEADINGS, COLUMNS, CAVEATS = _more
 
 DRAWN = "permutation wild hall recentred strict zero".split()  # exact laws if nothing was drawn
 
-_NO_PERCENT = ("lift", "enrichment", "score", "gain", "area", "threshold")
+_NO_PERCENT = ("lift", "enrichment", "score", "gain", "area", "threshold", "coefficient")
 
 
 def called(attrs: Attrs) -> tuple[str, bool]:
@@ -303,12 +305,13 @@ def handled(attrs: Attrs, roles: Container[str] = ()) -> Iterator[str]:
         if (not roles or name in roles) and given is not None and value in ("", str(given)):
             if noun_of(attrs) == "run":
                 text = text.replace("Candidates", "Documents").replace("negatives", "not relevant")
-            yield text.format(listed_of(attrs, name), **attrs)
+            last = {"groups": " or "}.get(name, " and ")  # rows of a cluster share one factor
+            yield text.format(listed_of(attrs, name, last), **attrs)
 
 
-def listed_of(attrs: Attrs, role: str) -> str:
+def listed_of(attrs: Attrs, role: str, last: str = " and ") -> str:
     """Return the column, or the columns, of a role in a record, or ""."""
-    return " and ".join(map(str, listed_in(attrs, role)))
+    return last.join(map(str, listed_in(attrs, role)))
 
 
 def least_p(attrs: Attrs) -> float:

@@ -400,6 +400,9 @@ def test_published_examples():
     alpha = table[table["statistic"] == "Krippendorff's alpha"].iloc[0]
     assert alpha["value"] == pytest.approx(0.743, abs=5e-4)
     assert alpha["n_candidates"] == 11
+    shown = rankeval_pd.paper_table(table)  # a coefficient is no share of agreements
+    assert "coefficient" in shown
+    assert shown["coefficient"].iloc[-1].startswith("0.74 [")
     assert np.isnan(table.loc[table["statistic"] == "Fleiss' kappa", "value"]).all()
     counts = np.array([
         list(map(int, cell.split()))

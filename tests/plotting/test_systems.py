@@ -157,6 +157,14 @@ def test_pairs_of_measures_are_those_behind_the_ranks():
         df.rankeval.plot.pairs(kind="ap")
 
 
+def test_gains_in_cells_have_the_digits_of_tables():
+    scores = np.random.default_rng(3).normal([60.0, 68.0], 25.0, (150, 2))
+    table = pd.DataFrame(scores, columns=["old", "new"]).rankeval.paired_bootstrap()
+    text = plotting.pairs(table).texts[0].get_text()
+    assert text == f"{table['gain'].item():.1f}"
+    assert rankeval_pd.paper_table(table)["gain"].item().startswith(f"{text} [")
+
+
 def test_sorted_differences_are_those_of_the_items():
     df = systems_on_items(0, 200)
     ax = df.rankeval.plot.paired_differences("system 0", "system 6", **B)

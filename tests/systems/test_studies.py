@@ -347,6 +347,12 @@ def test_test_sets_of_a_population_are_of_all_pairs():
     found = ask(30, n_test_sets=3, bins=[0.0, 1.0])
     assert 0 < found["n_pairs"].item() <= 3 * 6
     assert 0.0 < found["expected_agreement"].item() < 1.0
+    said = f"On 3 random test sets of 30 items, there are {found['n_pairs'].item()} gains with one"
+    assert rankeval_pd.in_words(found).startswith(said)
+    assert "from 3 random test sets of 30" in rankeval_pd.in_words(found, methods=True)
+    caption = rankeval_pd.paper_table(found).attrs["caption"]
+    assert "by one-sided p-value" in caption
+    assert "3 random test sets of 30 items" in caption
     for role in ("by", "groups"):
         with pytest.raises(ValueError, match=f"{role}='s00'"):
             ask(30, **{role: "s00"})

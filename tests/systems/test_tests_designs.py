@@ -275,11 +275,14 @@ def test_ranks_say_that_three_seeds_limit_them():
     data += np.random.default_rng(1).normal(size=12) / 3.0
     table = data.rankeval(seeds="seed").system_ranks()
     words = rankeval_pd.in_words(table)
-    assert "With 3 training seeds, the intervals for gains are" in words
+    assert "With 3 seeds, the intervals for gains are" in words
     assert f"{table.attrs['seed_widening']:.1f} times as wide as intervals from the items" in words
     many = trained(seeds=40, systems=4).rankeval(seeds="seed").system_ranks()
     assert "were used: their" not in rankeval_pd.in_words(many)
     assert "Welch" in rankeval_pd.in_words(table, methods=True)
+    assert "several runs with different seeds (column seed)" in rankeval_pd.in_words(
+        table, methods=True
+    )
     with pytest.warns(rankeval_pd.RankevalWarning, match="two training runs give a poor estimate"):
         trained(seeds=2).rankeval(seeds="seed").system_ranks()
 
@@ -477,3 +480,52 @@ def test_ranks_with_two_crossed_factors():
     assert asked.summary()["value"].tolist() == found["value"].tolist()
     with pytest.raises(ValueError, match="two crossed factors"):
         asked.system_ranks(adjust="max-t")
+
+
+def test_few_raters_are_no_second_factor():
+    """The variance is that of segments, or of both factors, from the mean squares of ANOVA."""
+    rng = np.random.default_rng(5)
+    gain = 0.6 + rng.normal(0, 0.6, (60, 1)) + rng.normal(0, 0.05, 3) + rng.normal(0, 0.6, (60, 3))
+    segment, rater = np.divmod(np.arange(180), 3)
+    rows = pd.DataFrame({"new": gain.ravel(), "old": 0.0, "segment": segment, "rater": rater})
+    asked = rows.rankeval(measures=["new", "old"], details=True)
+    told = r"60 segment × 3 rater: .*fewer than 10 levels of 'rater'.*Pass groups='segment'.*'few"
+    with pytest.warns(rankeval_pd.RankevalWarning, match=told):
+        both = asked.paired_bootstrap("new", "old", groups=["segment", "rater"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        means = asked.paired_bootstrap("new", "old", groups="segment")
+        alone = asked.paired_bootstrap("new", "old")
+    of_segments = gain.mean(axis=1).var(ddof=1) / 60
+    of_raters = gain.mean(axis=0).var(ddof=1) / 3
+    cells = gain.var(ddof=1) / 180
+    wanted = max(of_segments + of_raters - cells, of_segments, of_raters)
+    assert wanted == of_segments  # the lower bound
+    assert both["gain_se"].item() ** 2 == pytest.approx(wanted, rel=1e-9)
+    assert means["gain_se"].item() ** 2 == pytest.approx(of_segments, rel=0.02)
+    assert alone["gain_se"].item() < 0.9 * means["gain_se"].item()
+    text = rankeval_pd.in_words(both, methods=True)
+    assert "Rows with the same segment or rater were treated as a cluster." in text
+    assert "The data contain 60 segment × 3 rater." in text
+    caption = rankeval_pd.paper_table(both, "latex")
+    assert r"clustered by segment and rater (60 segment $\times$ 3 rater)" in caption
+    assert "clustered by segment (60 clusters)" in rankeval_pd.paper_table(means, "latex")
+
+
+def test_holm_can_be_less_conservative_than_max_t():
+    """Bonferroni's method cannot; an interval of Holm's method can contain 0."""
+    rng = np.random.default_rng(5)
+    rows = pd.DataFrame(rng.normal([1.0, 0.75, 0.5, 0.0], 1.0, (100, 4)), columns=list("abcd"))
+    adjusted = {
+        adjust: rows.rankeval.paired_bootstrap(adjust=adjust, skewness=False)
+        for adjust in ("holm", "bonferroni", "max-t")
+    }
+    p = pd.concat({name: table["p_adjusted"] for name, table in adjusted.items()}, axis=1)
+    assert (p["holm"] < p["max-t"]).any()
+    assert (p["bonferroni"] > 0.95 * p["max-t"]).all()
+    holm = adjusted["holm"]
+    wide = (holm["p_adjusted"] <= 0.05) & (holm["ci_low"] <= 0.0)
+    assert wide.any()
+    said = "An interval can contain 0 although the difference is significant"
+    assert said in rankeval_pd.paper_table(holm, "latex")
+    assert said not in rankeval_pd.paper_table(adjusted["max-t"], "latex")
