@@ -1,0 +1,179 @@
+"""What readers of runs are told before a number misleads them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import rankeval_pd
+from rankeval_pd import RankevalWarning
+
+RUNS = ["bm25", "dense"]
+
+
+def search(queries: int = 8, documents: int = 30) -> pd.DataFrame:
+    """Return runs that retrieve some of the documents of each query, which are partly judged."""
+    rng = np.random.default_rng(5)
+    rows = queries * documents
+    frame = pd.DataFrame(
+        {
+            "query": np.repeat([f"Q{k}" for k in range(queries)], documents),
+            "document": [f"D{x}" for x in rng.permutation(rows)],
+            "bm25": rng.random(rows).round(1),
+            "dense": rng.random(rows),
+            "grade": rng.integers(0, 3, rows).astype(float),
+        }
+    )
+    for name, share in (("bm25", 0.3), ("dense", 0.3), ("grade", 0.4)):
+        frame[name] = frame[name].mask(rng.random(rows) < share)
+    return frame
+
+
+AS_LISTS = {"gold": "grade", "min_grade": 1, "missing": "absent", "unjudged": "negative"}
+
+
+# ---------------------------------------------------------------- Queries that would be one list
+
+
+@pytest.mark.parametrize("form", ["columns", "levels", "other names"])
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [
+        ("nbest_precision", (5,)),
+        ("compare", ("dense", "bm25", 5)),
+        ("difference_region", ("dense", "bm25", 5)),
+        ("judged_difference", ("dense", "bm25", 5)),
+        ("area", ()),
+        ("random_bound", (0.05,)),
+    ],
+)
+def test_queries_are_not_one_list_unless_it_is_said(form, method, options):
+    frame, query, document = search(), "query", "document"
+    if form == "levels":
+        frame = frame.set_index(["query", "document"])
+    elif form == "other names":
+        query, document = "qid", "docno"
+        frame = frame.rename(columns={"query": query, "document": document})
+    roles = {**AS_LISTS, "measures": RUNS}
+    if method == "judged_difference":
+        del roles["unjudged"]
+    for data in (frame, frame.iloc[::-1]):
+        with pytest.raises(ValueError, match=rf"Pass by='{query}'") as error:
+            getattr(data.rankeval(**roles), method)(*options)
+        assert (f"key='{document}'" in str(error.value)) == ("document" in frame or query == "qid")
+        assert len(str(error.value)) <= 250
+    getattr(frame.rankeval(**roles, by=query), method)(*options)
+    getattr(frame.rankeval(**roles, exclude=query), method)(*options)
+
+
+def test_the_advice_of_the_messages_leads_to_the_numbers_of_trec_eval():
+    frame = search()
+    steps = [{}, {"by": "query", "key": "document"}, {"gold": "grade", "min_grade": 1}]
+    advice = [
+        r"by='query', key='document'",
+        r"gold='grade' with min_grade=1",
+        "unjudged='negative'",
+    ]
+    roles = {}
+    for step, told in zip(steps, advice, strict=True):
+        roles |= step
+        with pytest.raises(ValueError, match=told):
+            frame.rankeval(**roles).nbest_precision(10)
+    roles |= {"unjudged": "negative"}
+    with pytest.raises(ValueError, match="missing='absent'"):
+        frame.rankeval(**roles).nbest_precision(10)
+    found = frame.rankeval(**roles, missing="absent").nbest_precision(10, average="macro")
+    wanted = frame.rankeval.summary("P@10")
+    assert found["precision"].to_numpy() == pytest.approx(wanted["value"].to_numpy())
+    assert "by='query', key='document'" in str(frame.rankeval(gold="grade"))
+
+
+def test_a_query_that_is_constant_in_a_group_or_names_each_row_is_no_list():
+    frame = search()
+    text = frame.assign(query="the text of " + frame["query"], topic=frame["query"])
+    roles = {**AS_LISTS, "key": "document"}
+    found = text.rankeval(**roles, by="topic").nbest_precision(5)
+    wanted = frame.rankeval(**roles, by="query").nbest_precision(5)
+    assert found["tp"].tolist() == wanted["tp"].tolist()
+    names = frame.dropna().assign(query=lambda x: "query " + x["document"])
+    names.rankeval(**AS_LISTS).nbest_precision(5)
+    one = frame[frame["query"] == "Q3"]
+    one.rankeval(**AS_LISTS).nbest_precision(5)
+    part = frame.assign(part=frame["query"] < "Q4")
+    with pytest.raises(ValueError, match=r"Pass by=\['part', 'query'\]"):
+        part.rankeval(**AS_LISTS, by="part").nbest_precision(5)
+
+
+# ------------------------------------------------------------------------- Collections that collide
+
+
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("level", [False, True])
+def test_queries_of_two_collections_with_one_id_are_not_merged(shared, level):
+    news = search()
+    web = news[news["query"] < "Q3"]
+    if not shared:
+        web = web.assign(document="W" + web["document"])
+    if level:
+        both = pd.concat({"news": news, "web": web}, names=["collection"])
+    else:
+        both = pd.concat([news.assign(collection="news"), web.assign(collection="web")])
+    told = r"'collection' has several values in each of 3 queries.*by=\['collection', 'query'\]"
+    for call in ("summary", "per_query"):
+        with pytest.raises(ValueError, match=told):
+            getattr(both.rankeval, call)("nDCG@10")
+    assert "'collection' has several values" in str(both.rankeval)
+    apart = both.rankeval(by=["collection", "query"]).per_query("nDCG@10", wide=True)
+    assert len(apart) == 11
+    assert len(both.loc[["news"]].rankeval.per_query("P@5", wide=True) if level else news) > 0
+    if not shared:
+        merged = both.rankeval(exclude="collection").per_query("nDCG@10", wide=True)
+        assert len(merged) == 8
+
+
+def test_repeated_documents_may_be_those_of_several_collections():
+    frame = search()
+    with pytest.raises(ValueError, match=r"as by=\['collection', 'query'\] and key=.*drop"):
+        pd.concat([frame, frame]).rankeval.per_query("P@5")
+
+
+# ----------------------------------------------------------------- Documents that were not judged
+
+
+def test_queries_that_were_not_judged_are_told_where_they_count_as_zero():
+    frame = search()
+    lost = frame["query"] == "Q6"
+    frame["grade"] = frame["grade"].mask(lost)
+    roles = {**AS_LISTS, "by": "query", "key": "document"}
+    with pytest.warns(RankevalWarning, match=r"1 of 8 groups of by=\['query'\] have no label"):
+        whole = frame.rankeval(**roles).nbest_precision(5, average="macro")
+    kept = frame[~lost].rankeval(**roles).nbest_precision(5, average="macro")
+    with pytest.warns(RankevalWarning, match=r"Queries without judgments are left out \(1: 'Q6'\)"):
+        wanted = frame.rankeval.per_query("P@5", wide=True).mean()
+    assert kept["precision"].to_numpy() == pytest.approx(wanted.to_numpy())
+    assert (whole["precision"] * 8 / 7).to_numpy() == pytest.approx(kept["precision"].to_numpy())
+
+
+def test_missing_grades_of_a_single_list_are_told():
+    data = search(1, 40).drop(columns=["query", "document"]).dropna(subset=RUNS)
+    count = int(data["grade"].isna().sum())
+    told = rf"gold='grade' is missing for {count} of {len(data)} candidates"
+    with pytest.warns(RankevalWarning, match=told):
+        found = data.rankeval.per_query("nDCG@5")
+    settled = data.rankeval(unjudged="negative").per_query("nDCG@5")
+    assert found["value"].tolist() == settled["value"].tolist()
+    skipped = data.rankeval(unjudged="skip").per_query("nDCG@5")["value"].tolist()
+    full = data.dropna().rankeval.per_query("nDCG@5")["value"].tolist()
+    assert skipped == pytest.approx(full)
+    with pytest.raises(ValueError, match=r"two or more judged queries.*per_query\('nDCG@5'\)"):
+        data.rankeval(unjudged="negative").summary("nDCG@5")
+
+
+def test_sentences_about_queries_without_a_value_are_plain():
+    frame = search()
+    frame["dense"] = frame["dense"].mask(frame["query"] == "Q1")
+    frame["grade"] = frame["grade"].where(frame["query"] != "Q2", 0.0)
+    told = rankeval_pd.in_words(frame.rankeval.summary("AP"))
+    assert "If a run retrieved no documents for a query, its value is 0 (up to 1 query)." in told
+    assert "such as recall if no document is relevant, counts as 0 (up to 1 query)." in told
