@@ -168,12 +168,13 @@ def read_queries(frame: pd.DataFrame, options: QueryOptions) -> Queries:
     for role, name in defaults.items():
         if getattr(roles, role) is None and (name in frame.columns or name in frame.index.names):
             roles = replace(roles, **{role: name})
-    unnamed = not frame.index.is_unique or any(name in frame for name in USUAL["query"])
-    if roles.by is None and unnamed:  # otherwise, the rows are a single list
+    there = {role: [x for x in USUAL[kind] if x in frame] for role, kind in defaults.items()}
+    if roles.by is None and (there["by"] or not frame.index.is_unique):
+        told = ", ".join(f"{role}={found[0]!r}" for role, found in there.items() if found)
         raise ValueError(
             "by is missing, and there is no column or index level 'query' (columns:"
-            f" {listed(frame.columns)}). Pass the query column as by=..., or give the candidates of"
-            " a single list unique labels."
+            f" {listed(frame.columns)}). Pass the query column, {told or 'by=...'}, or give the"
+            " candidates of a single list unique labels."
         )
     frame = with_levels(frame, roles)
     by = as_names(roles.by, frame.columns)

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import re
+import warnings
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -44,7 +49,7 @@ AS_LISTS = {"gold": "grade", "min_grade": 1, "missing": "absent", "unjudged": "n
         ("compare", ("dense", "bm25", 5)),
         ("difference_region", ("dense", "bm25", 5)),
         ("judged_difference", ("dense", "bm25", 5)),
-        ("area", ()),
+        ("roc", ()),
         ("random_bound", (0.05,)),
     ],
 )
@@ -61,7 +66,7 @@ def test_queries_are_not_one_list_unless_it_is_said(form, method, options):
     for data in (frame, frame.iloc[::-1]):
         with pytest.raises(ValueError, match=rf"Pass by='{query}'") as error:
             getattr(data.rankeval(**roles), method)(*options)
-        assert (f"key='{document}'" in str(error.value)) == ("document" in frame or query == "qid")
+        assert f"key='{document}'" in str(error.value)
         assert len(str(error.value)) <= 250
     getattr(frame.rankeval(**roles, by=query), method)(*options)
     getattr(frame.rankeval(**roles, exclude=query), method)(*options)
@@ -177,3 +182,81 @@ def test_sentences_about_queries_without_a_value_are_plain():
     told = rankeval_pd.in_words(frame.rankeval.summary("AP"))
     assert "If a run retrieved no documents for a query, its value is 0 (up to 1 query)." in told
     assert "such as recall if no document is relevant, counts as 0 (up to 1 query)." in told
+
+
+# --------------------------------------------------------------------------------- Long frames
+
+
+def as_long(frame: pd.DataFrame, runs: list[str]) -> pd.DataFrame:
+    """Return a row per retrieved document and run."""
+    named = frame.rename(columns={"query": "qid", "document": "docno", "grade": "label"})
+    rows = named.melt(["qid", "docno", "label"], runs, var_name="model", value_name="score")
+    return rows.dropna(subset="score").reset_index(drop=True)
+
+
+@pytest.mark.parametrize("runs", [RUNS, RUNS[:1]])
+@pytest.mark.parametrize("missing", [np.nan, None])
+def test_a_long_frame_has_the_numbers_of_its_runs_or_warns(runs, missing):
+    frame = search()
+    long, metrics = as_long(frame, runs), ["nDCG@10", "AP"]
+    wanted = frame[["query", "document", *runs, "grade"]].rankeval.per_query(metrics, wide=True)
+    with pytest.warns(RankevalWarning, match="without 'model' and score"):
+        found = long.rankeval.per_query(metrics, wide=True)
+    assert (found["AP"] > wanted["AP"]).any(axis=None)
+    # with the rest of the judged documents, as the page on runs says
+    judged = frame.loc[frame[runs].isna().all(axis=1), ["query", "document", "grade"]].dropna()
+    judged.columns = ["qid", "docno", "label"]
+    whole = pd.concat([long, judged.assign(model=None, score=missing)])
+    whole["score"] = whole["score"].astype(object if missing is None else float)
+    found = whole.rankeval.per_query(metrics, wide=True)
+    np.testing.assert_allclose(found, wanted, rtol=1e-12)
+    assert list(found["AP"]) == runs
+    shown = repr(whole.rankeval)
+    assert "'model' as measure" in shown
+    assert "not yet clear" not in repr(long.rankeval)  # without a warning
+    told = {"measure": "model", "score": "score", "by": "qid", "item": "docno", "gold": "label"}
+    again = whole.rankeval(**told).per_query(metrics, wide=True)
+    np.testing.assert_array_equal(again, found)
+
+
+def test_candidates_that_all_runs_score_need_no_other_rows():
+    frame = search().dropna()
+    long = as_long(frame, RUNS)
+    found = long.rankeval.per_query("AP", wide=True)
+    np.testing.assert_array_equal(found, frame.rankeval.per_query("AP", wide=True))
+
+
+def test_a_query_column_with_another_usual_name_is_named_in_the_error():
+    one = as_long(search(), RUNS[:1]).drop(columns="model")
+    with pytest.raises(ValueError, match="Pass the query column, by='qid', key='docno'"):
+        one.rankeval(gold="label").per_query("AP")
+    roles = {"gold": "label", "by": "qid", "key": "docno"}
+    assert len(one.rankeval(**roles).per_query("AP", wide=True)) == 8
+
+
+# -------------------------------------------------------------------- A run that did not change
+
+RECIPE = Path(__file__).parents[2] / "docs" / "howto" / "ci.md"
+
+
+@pytest.mark.parametrize(
+    ("change", "passes"), [(0.0, True), (0.001, True), (-0.5, False)], ids=["same", "few", "worse"]
+)
+def test_the_recipe_for_builds_passes_an_unchanged_run_and_prints_valid_json(
+    change, passes, monkeypatch, capsys
+):
+    data = rankeval_pd.datasets.load_docstring_search()
+    rng = np.random.default_rng(0)
+    other = data["bm25"] + abs(change) * rng.normal(size=len(data)) * data["bm25"].std()
+    if change < 0.0:
+        other = -data["bm25"]
+    frame = data.assign(tfidf=data["bm25"], bm25=other)
+    monkeypatch.setattr(rankeval_pd.datasets, "load_docstring_search", lambda: frame)
+    [cell] = re.findall(r"^```\{code-cell\}\n(.*?)^```", RECIPE.read_text("utf-8"), re.M | re.S)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankevalWarning)  # no interval, or a reversed run
+        exec(cell, {})
+    found = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert found["passed"] is passes
+    if not change:
+        assert found == {"passed": True, "gain": 0.0}
