@@ -886,11 +886,11 @@ def usual_roles(data: Any, keywords: Keywords) -> dict[str, Any]:
         return {}
     items = [found[x] for x in ("query", "document") if x in found]
     again = bool(items) and not data.duplicated([*items, run]).any()
-    several = again and (data.duplicated(items).any() or len(data[run].dropna().unique()) == 1)
+    long = again and (data.duplicated(items).any() or len(data[run].dropna().unique()) == 1)
     unnamed = data[run].isna()  # judged documents that no run retrieved
     if grade is not None:
         unnamed &= data["score"].notna()
-    if not several or unnamed.any() or data[items].isna().any(axis=None):
+    if not long or unnamed.any() or data[items].isna().any(axis=None):
         return {}
     role = "system"
     if grade is not None:

@@ -184,6 +184,61 @@ def test_sentences_about_queries_without_a_value_are_plain():
     assert "such as recall if no document is relevant, counts as 0 (up to 1 query)." in told
 
 
+# ------------------------------------------------------------------------- Lists and their parts
+
+
+def test_a_document_that_a_run_did_not_retrieve_has_no_rank():
+    frame = search()
+    roles = {"by": "query", "key": "document", "missing": "absent"}
+    found = frame.rankeval(**roles).difference_region("dense", "bm25", 5)
+    for side, name in (("a", "dense"), ("b", "bm25")):
+        rank = found[f"rank_{side}"]
+        assert (rank.isna() == found[name].isna()).all()
+        assert rank.isna().any() or name == "dense"
+        retrieved = frame[name].notna().groupby(frame["query"]).sum()
+        assert (rank.dropna() <= found["query"].map(retrieved)[rank.notna()]).all()
+    last = frame.rankeval(**{**roles, "missing": "last"}).difference_region("dense", "bm25", 5)
+    assert last["rank_b"].dtype.kind == "i"
+    # a part of the queries has the rows of all queries, with the same roles
+    one = frame[frame["query"] == "Q5"].rankeval(**roles).difference_region("dense", "bm25", 5)
+    pd.testing.assert_frame_equal(one, found[found["query"] == "Q5"])
+
+
+def test_bounds_of_a_mean_difference_are_the_means_of_the_bounds():
+    """All unjudged documents relevant in one list and not in the other, counted by hand."""
+    frame = search()
+    roles = {"gold": "grade", "min_grade": 1, "by": "query", "key": "document"}
+    asked = frame.rankeval(**roles, missing="absent")
+    found = asked.judged_difference("dense", "bm25", 5, unjudged="bounds")
+    ends = []
+    for best in ("dense", "bm25"):
+        gaps = []
+        for _, part in frame.groupby("query"):
+            part = part.astype({"bm25": "float32", "dense": "float32"})
+            lists = {
+                x: part.dropna(subset=x).sort_values([x, "document"], ascending=False).head(5)
+                for x in RUNS
+            }
+            both = set(lists["dense"]["document"]) & set(lists["bm25"]["document"])
+            tp = {
+                x: (rows["grade"].fillna(float(x == best)) >= 1)[~rows["document"].isin(both)].sum()
+                for x, rows in lists.items()
+            }
+            gaps.append((tp["dense"] - tp["bm25"]) / 5)
+        ends.append(np.mean(gaps))
+    assert ends == pytest.approx([found["ci_high"].mean(), found["ci_low"].mean()])
+
+
+def test_no_significant_comparison_is_told_as_none():
+    frame = search(14)
+    roles = {"gold": "grade", "min_grade": 1, "by": "query", "key": "document"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankevalWarning)  # clearly no random sample
+        found = frame.rankeval(**roles, missing="absent").judged_difference("dense", "bm25", 5)
+    said = rankeval_pd.in_words(found)
+    assert re.match(r"Of \d+ comparisons, none is significant at the 5% level \(unadj", said)
+
+
 # --------------------------------------------------------------------------------- Long frames
 
 
