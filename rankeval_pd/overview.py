@@ -15,7 +15,7 @@ from pandas.api.types import is_numeric_dtype
 
 from rankeval_pd import doors
 from rankeval_pd.doors import QueryOptions, frame_of
-from rankeval_pd.errors import listed
+from rankeval_pd.errors import hushed, listed
 from rankeval_pd.options import declared
 from rankeval_pd.roles import (
     Form,
@@ -64,7 +64,8 @@ def understood(data: Any, keywords: Keywords, listing: Listing) -> tuple[Facts, 
     methods.append(("Pictures (plot.)", ", ".join(plots)))
     long = [f"{column!r} as {role}" for role, column in usual_roles(data, keywords).items()]
     try:
-        data, keywords = widened(*with_usual_roles(data, keywords))
+        with hushed("long frame"):
+            data, keywords = widened(*with_usual_roles(data, keywords))
         if form == "pairs":
             facts = _pair_facts(data)
         elif form == "items":

@@ -875,7 +875,8 @@ def usual_roles(data: Any, keywords: Keywords) -> dict[str, Any]:
     there = {kind: [x for x in names if x in data] for kind, names in USUAL.items()}
     found = {kind: names[0] for kind, names in there.items() if names}
     several = any(len(names) > 1 for names in there.values())
-    numbers = {x for x in data if is_score(data[x].dtype) or is_bool_dtype(data[x].dtype)}
+    dtypes = dict(data.infer_objects().dtypes)  # numbers beside None are objects
+    numbers = {x for x in data if is_score(dtypes[x]) or is_bool_dtype(dtypes[x])}
     rest = numbers - {"score", "rank", *found.values()}
     run, grade = found.pop("run", None), found.get("grade")
     if several or rest or run is None or run in numbers or "score" not in numbers:
@@ -885,8 +886,12 @@ def usual_roles(data: Any, keywords: Keywords) -> dict[str, Any]:
     if grade is None and len(found) != 1:
         return {}
     items = [found[x] for x in ("query", "document") if x in found]
-    again = items and not data.duplicated([*items, run]).any() and data.duplicated(items).any()
-    if not again or data[[*items, run]].isna().any(axis=None):
+    again = bool(items) and not data.duplicated([*items, run]).any()
+    long = again and (data.duplicated(items).any() or len(data[run].dropna().unique()) == 1)
+    unnamed = data[run].isna()  # judged documents that no run retrieved
+    if grade is not None:
+        unnamed &= data["score"].notna()
+    if not long or unnamed.any() or data[items].isna().any(axis=None):
         return {}
     role = "system"
     if grade is not None:
@@ -1010,6 +1015,15 @@ def _wide_by_measure(
         )
     kept = first[[name for name in others if name not in differ]]
     refuse_taken(wide, kept)
+    labels = {*named.get("gold", []), "gold", "grade"}
+    graded = kept[[x for x in kept if x in labels and is_score(kept[x].dtype)]]
+    ends = wide.isna().any(axis=None) or graded.isna().any(axis=None)
+    if ends and graded.size and len(kept) == wide.notna().any(axis=1).sum():
+        warn(
+            "long frame: no row is a judged document that no run retrieved, so recall, AP and nDCG"
+            " know only the relevant documents that were retrieved. Add a row for each of the"
+            f" others, with its label and without {shown(measure)} and score."
+        )
     return kept.join(wide), _settled(rest, list(wide))
 
 

@@ -179,7 +179,7 @@ def check_sentences(table: pd.DataFrame) -> None:
     assert not re.search(r"\bnan\b|\(\)|\d[eE][-+]?\d|no test\b.*significant", text), text
     paragraphs = text.split("\n\n")
     # what means over queries rest on
-    facts = (("n_lacking", "The value of a run is 0"), ("n_undefined", "A query without a value"),
+    facts = (("n_lacking", "If a run"), ("n_undefined", "A metric that is"),
              ("n_tied", "Up to"), ("judged_low", ""))  # fmt: skip
     for fact, begins in reversed(facts):
         told = paragraphs[-1]

@@ -32,6 +32,7 @@ from rankeval_pd.doors.columns import (
     label_order,
     label_values,
     leave_table,
+    refuse_pooled,
     refuse_unlabeled,
     refuse_unscored,
     rows_at,
@@ -39,6 +40,7 @@ from rankeval_pd.doors.columns import (
     warn_of_counts,
     warn_of_dropped,
     warn_of_repeated,
+    warn_of_unjudged,
     with_levels,
 )
 from rankeval_pd.errors import (
@@ -379,6 +381,7 @@ def read_frame(data: pd.DataFrame, asked: Roles, *, scored: bool = True) -> Grou
     head = head_of(data)
     refuse_dim(asked.dim, "candidate")
     frame = with_levels(data, asked)
+    refuse_pooled(frame, asked)
     roles = asked
     places = None
     if isinstance(roles.gold, list) or roles.agreement != "majority":
@@ -428,6 +431,8 @@ def read_frame(data: pd.DataFrame, asked: Roles, *, scored: bool = True) -> Grou
         warn_of_dropped(lacking, present, true, ranked)
         present = present & ~unscored
     keys, number = group_numbers(frame, by)
+    if roles.unjudged == "negative" and scored:
+        warn_of_unjudged(unlabeled, number, gold, by)
     cluster = None
     if roles.groups is not None:
         cluster = packed(

@@ -19,6 +19,7 @@ import xarray as xr
 from rankeval_pd import tables
 from rankeval_pd.errors import check_known, check_memory, is_known, listed, shown, warn
 from rankeval_pd.roles import (
+    USUAL,
     Roles,
     as_names,
     check_types,
@@ -396,6 +397,47 @@ def group_numbers(frame: pd.DataFrame, by: Sequence[Hashable]) -> tuple[pd.DataF
     if any(isinstance(label, frozenset) for label in each.to_numpy(dtype=object).ravel()):
         raise unsorted(columns[0], "by", by[0])  # sets are compared, but have no order
     return each, number.astype(np.int64)
+
+
+def groups_with_several(frame: pd.DataFrame, name: Hashable, group: IntArray) -> AnyArray:
+    """Return the groups in which a column or index level that repeats has several values."""
+    values = pd.factorize(frame_column(frame, name, "by"))[0]
+    pairs = pd.DataFrame({0: group, 1: values}).drop_duplicates()
+    if len(pairs) == len(frame):  # every row of a group has a value of its own
+        return group[:0]
+    return pairs.loc[pairs[0].duplicated(), 0].unique()
+
+
+def refuse_pooled(frame: pd.DataFrame, roles: Roles) -> None:
+    """Raise a ValueError if documents of several queries would be ranked as one list."""
+    by = as_names(roles.by, frame.columns)
+    known = [*frame.columns, *frame.index.names]
+    named = [*by, *roles.factors, *as_names(roles.exclude, frame.columns)]
+    documents = [x for x in (*USUAL["document"], "grade") if is_known(x, known)]
+    queries = [x for x in USUAL["query"] if is_known(x, known) and not is_known(x, named)]
+    for name in queries * bool(documents):
+        if groups_with_several(frame, name, group_numbers(frame, by)[1]).size:
+            key = ""
+            if roles.key is None and documents[0] != "grade":
+                key = f", key={documents[0]!r}"
+            raise ValueError(
+                f"by does not name {name!r}, so the documents of all queries would be ranked as one"
+                f" list. Pass by={only_or_all([*by, name])!r}{key}. If one list is meant, pass"
+                f" exclude={name!r}."
+            )
+
+
+def warn_of_unjudged(
+    unlabeled: BoolArray, number: IntArray, gold: Hashable, by: Sequence[Hashable]
+) -> None:
+    """Warn about groups without labels whose candidates are all counted as negatives."""
+    lacking = np.setdiff1d(number, number[~unlabeled]).size
+    if by and lacking:
+        warn(
+            f"gold={gold!r}: {lacking:,} of {number.max() + 1:,} groups of by={list(by)!r} have no"
+            " label at all, so their precision counts as 0. If they were not judged, drop their"
+            " rows, as per_query and summary do for runs."
+        )
 
 
 def unsorted(values: pd.Series, role: str, name: object) -> TypeError:
@@ -855,7 +897,7 @@ def with_levels(frame: pd.DataFrame, roles: Roles) -> pd.DataFrame:
     """Return a frame in which the index levels with a role are columns, too."""
     names = list(frame.index.names)
     added = {}
-    for role in ("gold", "key", "groups", "by", "label"):
+    for role in ("gold", "key", "groups", "by", "label", "exclude"):
         for name in as_names(getattr(roles, role), frame.columns):
             if name is not None and is_known(name, names) and not is_known(name, frame.columns):
                 added[name] = frame.index.get_level_values(names.index(name)).array

@@ -18,6 +18,7 @@ from rankeval_pd.doors.columns import (
     check_guessed,
     dense,
     group_numbers,
+    groups_with_several,
     score_values,
     unboxed,
     with_levels,
@@ -26,6 +27,7 @@ from rankeval_pd.errors import (
     check_choice,
     check_known,
     check_number,
+    is_known,
     listed,
     unknown_keyword,
     warn,
@@ -89,11 +91,12 @@ class QueryOptions:
     min_grade: float = 1
     unjudged: str = "negative"
     graded: bool = False  #: whether the user passed min_grade
+    settled: bool = False  #: whether the user passed unjudged
 
     @classmethod
     def of(cls, keywords: Keywords) -> QueryOptions:
         """Check the roles without data, and fill in defaults."""
-        known = [field.name for field in fields(cls) if field.name != "graded"]
+        known = [field.name for field in fields(cls) if field.name not in ("graded", "settled")]
         for name in keywords.keys() - {*known}:
             hint = ""
             if name in ("groups", "strata", "seeds"):  # roles of items
@@ -102,7 +105,8 @@ class QueryOptions:
                     f" result, and call a paired test on the result with {name}=..."
                 )
             raise unknown_keyword(name, known, hint)
-        chosen = replace(cls(), **keywords, graded="min_grade" in keywords)
+        passed = "min_grade" in keywords, "unjudged" in keywords
+        chosen = replace(cls(), **keywords, graded=passed[0], settled=passed[1])
         check_choice("ties", chosen.ties, get_args(QueryTies))
         check_choice("missing", chosen.missing, get_args(QueryMissing))
         check_choice("unjudged", chosen.unjudged, get_args(Unjudged))
@@ -164,12 +168,13 @@ def read_queries(frame: pd.DataFrame, options: QueryOptions) -> Queries:
     for role, name in defaults.items():
         if getattr(roles, role) is None and (name in frame.columns or name in frame.index.names):
             roles = replace(roles, **{role: name})
-    unnamed = not frame.index.is_unique or any(name in frame for name in USUAL["query"])
-    if roles.by is None and unnamed:  # otherwise, the rows are a single list
+    there = {role: [x for x in USUAL[kind] if x in frame] for role, kind in defaults.items()}
+    if roles.by is None and (there["by"] or not frame.index.is_unique):
+        told = ", ".join(f"{role}={found[0]!r}" for role, found in there.items() if found)
         raise ValueError(
             "by is missing, and there is no column or index level 'query' (columns:"
-            f" {listed(frame.columns)}). Pass the query column as by=..., or give the candidates of"
-            " a single list unique labels."
+            f" {listed(frame.columns)}). Pass the query column, {told or 'by=...'}, or give the"
+            " candidates of a single list unique labels."
         )
     frame = with_levels(frame, roles)
     by = as_names(roles.by, frame.columns)
@@ -186,6 +191,8 @@ def read_queries(frame: pd.DataFrame, options: QueryOptions) -> Queries:
     measures = find_measures(frame, roles, taken, needed=True)
     grade = grade_values(frame_column(frame, gold, "gold"), gold)
     keys, query = group_numbers(frame, by)
+    if options.by is None:
+        _refuse_merged(frame, query, [*taken, *as_names(roles.exclude, frame.columns)])
     signs = signs_of(measures, roles, frame.columns)
     columns = [frame_column(frame, name, "measures") for name in measures]
     if roles.measures is None:
@@ -195,6 +202,14 @@ def read_queries(frame: pd.DataFrame, options: QueryOptions) -> Queries:
     documents: pd.Series | pd.Index = frame.index
     if key is not None:
         documents = frame_column(frame, key, "key")
+    tie_ranks = tie_breaker(documents, query, options, name=key)
+    unjudged = int(np.isnan(grade).sum())
+    if unjudged and not by and not options.settled:
+        warn(
+            f"gold={gold!r} is missing for {unjudged:,} of {grade.size:,} candidates, which count"
+            " as not relevant. Pass unjudged='skip' to omit them, or unjudged='negative' if this is"
+            " meant."
+        )
     return Queries(
         keys=keys,
         measures=measures,
@@ -202,9 +217,27 @@ def read_queries(frame: pd.DataFrame, options: QueryOptions) -> Queries:
         grade=grade,
         columns=[score_values(x, name) for x, name in zip(columns, measures, strict=True)],
         sign=np.asarray(signs, dtype=float),
-        tie_ranks=tie_breaker(documents, query, options, name=key),
+        tie_ranks=tie_ranks,
         options=options,
     )
+
+
+#: usual names of the collection of a query
+_COLLECTIONS = ("collection", "dataset", "corpus")
+
+
+def _refuse_merged(frame: pd.DataFrame, query: IntArray, named: Sequence[Hashable]) -> None:
+    """Raise a ValueError if queries of several collections would be merged by their ids."""
+    known = [*frame.columns, *filter(None, frame.index.names)]
+    for name in (*_COLLECTIONS, *frame.index.names):
+        if not is_known(name, known) or is_known(name, named):
+            continue
+        if merged := groups_with_several(frame, name, query).size:
+            raise ValueError(
+                f"{name!r} has several values in each of {merged:,} queries, so queries of several"
+                f" collections would be merged. Pass by=[{name!r}, {named[1]!r}], or if the queries"
+                f" are the same, exclude={name!r}."
+            )
 
 
 def grade_values(values: pd.Series, name: Hashable) -> FloatArray:
@@ -278,8 +311,9 @@ def _refuse_repeated_documents(values: pd.Series, query: IntArray, name: Hashabl
             document = values.iloc[rows].iloc[row]
             times = np.count_nonzero(pair == pair[row])
             raise ValueError(
-                f"key={name!r}: the document {document!r} occurs {times} times in a query. Drop the"
-                " repeated rows, or pass the query and document columns as by=... and key=..."
+                f"key={name!r}: the document {document!r} occurs {times} times in a query. Pass"
+                " all columns that name a query or a document, as by=['collection', 'query'] and"
+                " key=..., or drop the repeated rows."
             )
 
 

@@ -601,7 +601,9 @@ def judged_difference(
     interval can exclude 0 although the test does not reject. As in :func:`judged_precision`, a
     warning reports judged candidates that are clearly not a random sample. In simulations with a
     fifth of Evert's data judged, the coverage of 95% intervals for differences was at least 0.957
-    (``tests/simulations/partly_judged.csv``).
+    (``tests/simulations/partly_judged.csv``). With ``by``, there is a row per group. The means of
+    ``ci_low`` and ``ci_high`` over groups with ``unjudged="bounds"`` bound the mean difference in
+    these groups.
 
     Examples
     --------

@@ -68,8 +68,15 @@ def difference_region(
     DataFrame or Dataset
         The rows found in only one list, with their original order and index (Dataset: dimension
         row). The column ``list`` contains "a" or "b", and ``rank_a`` and ``rank_b`` contain the
-        1-based ranks in the two rankings. For whole lists, the rows of each list, best first, with
+        1-based ranks in the two rankings (NaN if a measure did not retrieve the candidate, with
+        ``missing="absent"``). For whole lists, the rows of each list, best first, with
         the columns ``measure`` and ``rank``.
+
+    Notes
+    -----
+    If a list ends inside a tie, ``ties`` determines which of the candidates with equal scores are
+    returned. For a part of the data, such as one query, pass the same roles (``by``, ``key``,
+    ``missing``) as for all data, because the default of ``ties`` depends on them.
 
     References
     ----------
@@ -181,16 +188,17 @@ def _only_one_list(candidates: Candidates, n: Shares | IntArray, ties: str) -> R
     there = np.broadcast_to(both, score.shape)
     ranking = stats.Ranking.of(score, candidates.gold[:, np.newaxis], there, whole=candidates.whole)
     ranking.nbest(size, ties)  # this check rejects lists that end inside a tie
-    rows = both
+    rows, ranks = both, ranking.ranks
     if candidates.ends:
         rows = both & ~np.isnan(score)
+        ranks = np.where(rows, ranks, np.nan)
     in_a, in_b = np.moveaxis((ranking.ranks <= size) & rows, 1, 0)
     only = (in_a != in_b) & (size <= both.sum(axis=-1))
     return {
         "row": candidates.row[only],
         "list": np.where(in_a, "a", "b").astype(object)[only],
-        "rank_a": ranking.ranks[:, 0][only],
-        "rank_b": ranking.ranks[:, 1][only],
+        "rank_a": ranks[:, 0][only],
+        "rank_b": ranks[:, 1][only],
     }
 
 

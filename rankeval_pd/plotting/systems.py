@@ -163,7 +163,8 @@ def pairs(canvas: Canvas, table: pd.DataFrame) -> None:
     System names are on the diagonal, sorted by the number of other systems that each system beats.
     A colored cell marks a significant difference. A darker color means a larger gain of the row
     over the column. All other cells are pale gray. Gains are printed in cells that are large
-    enough. The size of a new figure increases with the number of systems. Measures at a given n
+    enough. Intervals are in the table, not in the plot. The size of a new figure increases with the
+    number of systems. Measures at a given n
     are compared with swap tests, in which the smallest possible adjusted p-value is pairs
     / (n_resamples + 1).
 

@@ -384,8 +384,8 @@ def frame_values(
     if known.all():
         return values
     warn(
-        f"{int((~known).sum())} queries have no judgments and are left out:"
-        f" {_query_names(keys[~known])}. Judge these queries, or drop their rows:"
+        f"Queries without judgments are left out ({int((~known).sum())}:"
+        f" {_query_names(keys[~known])}). Judge these queries, or drop their rows:"
         " data[~data['query'].isin([...])]."
     )
     return values.only(known)
@@ -543,6 +543,11 @@ def query_summary(
     asked = metrics_asked(metrics, chosen)
     queries = doors.read_queries(doors.below_door(data), chosen)
     found = frame_values(queries, asked, wide=True, ranges=True)
+    if len(found.keys) < 2:
+        raise ValueError(
+            f"summary needs two or more judged queries, but data has {len(found.keys)}. For the"
+            f" values of one query or list, call per_query({asked[0].label!r})."
+        )
     kept = found.each_metric()
     if undefined == "skip":
         kept = [one.defined() for one in kept]

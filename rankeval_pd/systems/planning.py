@@ -161,7 +161,13 @@ def needed_items(
     Returns
     -------
     int or array of int
-        For each row of a table, in its order.
+        For a table, one number per row in the order of the rows: ``table.assign(items=...)``.
+
+    Notes
+    -----
+    ``gain_se`` of :func:`paired_bootstrap` divides the variance by the number of items n of the
+    pilot. With the divisor n - 1, the plan is n / (n - 1) times as large, which matters for small
+    pilots. Plans for several metrics are one call per metric, each with its own table.
 
     Examples
     --------

@@ -89,10 +89,11 @@ def comparison_sentences(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
     alpha = alpha_of(attrs)
     frame = frame[frame[p].notna()]
     sure = rejects(frame[p], alpha)
-    text = (
-        f"Of {len(frame):,} comparisons, {sure.sum():,} {agree(sure.sum(), 'is', 'are')}"
-        f" significant at the {percent_of(alpha)} level ({how})."
-    )
+    told = f"{sure.sum():,} {agree(sure.sum(), 'is', 'are')}"
+    if not sure.any():
+        told = "none is"
+    text = f"Of {len(frame):,} comparisons, {told} significant at the {percent_of(alpha)} level"
+    text += f" ({how})."
     if "tie_decides" in frame and (count := int(frame["tie_decides"].sum())):
         text += f" The order of equal scores determines the results of {count:,} of these tests."
     if frame[gap].notna().any():

@@ -239,11 +239,13 @@ caveat
         measure retrieved.
     pool: The chance level is the value for a random draw from a collection of {pool:,} candidates
         in each group.
-    n_lacking=1: The value of a run is 0 for a query without evaluated documents (up to 1 query).
-    n_lacking: The value of a run is 0 for a query without evaluated documents (up to {n_lacking:,}
+    n_lacking=1: If a run retrieved no documents for a query, its value is 0 (up to 1 query).
+    n_lacking: If a run retrieved no documents for a query, its value is 0 (up to {n_lacking:,}
         queries).
-    n_undefined=1: A query without a value counts as 0 (up to 1 query).
-    n_undefined: A query without a value counts as 0 (up to {n_undefined:,} queries).
+    n_undefined=1: A metric that is undefined for a query, such as recall if no document is
+        relevant, counts as 0 (up to 1 query).
+    n_undefined: A metric that is undefined for a query, such as recall if no document is
+        relevant, counts as 0 (up to {n_undefined:,} queries).
     n_tied=1: One list per run ends inside a tie.
     n_tied: Up to {n_tied:,} lists per run end inside a tie.
     judged_low: In the run with the fewest judgments, {judged_low:.0%} of the documents up to the

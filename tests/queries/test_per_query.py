@@ -219,8 +219,9 @@ def test_lists_of_runs_are_those_of_trec_eval(unjudged):
     wide = frame.rankeval.per_query("P@5", wide=True, unjudged=unjudged)
     found = lists.set_index(["query", "measure"])["precision"].to_xarray().to_pandas()
     pd.testing.assert_frame_equal(found, wide, check_names=False)
+    alone = {**roles, "by": None, "exclude": "query"}
     with pytest.raises(ValueError, match="Pass the document column as key="):
-        frame.rankeval(**{**roles, "by": None}, ties="trec", unjudged="skip").area()
+        frame.rankeval(**alone, ties="trec", unjudged="skip").area()
     with pytest.raises(ValueError, match=r"unjudged='negative' \(a lower bound for precision\)"):
         frame.rankeval(**roles, key="document").nbest_precision(5)
 
@@ -350,7 +351,7 @@ def test_queries_without_judgments_are_left_out_and_said_once_a_call():
     frame = collection(2)
     more = pd.DataFrame({"query": ["x"], "document": ["a"], "run": [1.0], "grade": [np.nan]})
     both = pd.concat([frame, more])
-    told = r"1 queries have no judgments.*'x'.*data\[~data\['query'\].isin\(\[...\]\)\]"
+    told = r"Queries without judgments.*\(1: 'x'\).*data\[~data\['query'\].isin\(\[...\]\)\]"
     for wide in (False, True):
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
@@ -425,7 +426,7 @@ def test_wrong_frames_and_options():
     for data, options, message in (
         (twice, {}, r"occurs 2 times in a query"),
         (twice.assign(query="all"), {}, r"occurs 2 times in a query"),
-        (frame.drop(columns="query"), {}, r"pass the query and document columns as by="),
+        (frame.drop(columns="query"), {}, r"all columns that name a query or a document, as by="),
         (frame.assign(grade="good"), {}, r"contains 'good'"),
         (frame.assign(grade=np.inf), {}, r"infinite grades"),
         (frame.assign(query=[1] + ["2"] * (len(frame) - 1)), {}, r"mixes names of types"),
@@ -615,9 +616,9 @@ def test_means_say_what_they_rest_on():
     assert table.loc["P@10", "depth"].to_dict() == depths.to_dict()
     said = rankeval_pd.in_words(whole)
     for fact in (
-        "The value of a run is 0 for a query without evaluated documents (up to 3 queries).",
+        "If a run retrieved no documents for a query, its value is 0 (up to 3 queries).",
         "of the documents up to the cutoff are judged.",
-        "A query without a value counts as 0 (up to 1 query).",
+        "such as recall if no document is relevant, counts as 0 (up to 1 query).",
     ):
         assert fact in said
     assert re.search(r"The longest lists in the runs contain \d+ to 40 documents\.", said)
@@ -707,7 +708,7 @@ def test_methods_of_rankings_say_where_the_grades_are():
 @pytest.mark.parametrize("metrics", ["nDCG@5", ["P@5", "AP"]])
 def test_no_judged_query_gives_an_empty_table(metrics):
     frame = pd.DataFrame({"query": ["q1", "q2"], "document": ["d", "d"], "a": [1.0, 2.0]})
-    with pytest.warns(RankevalWarning, match="2 queries have no judgments"):
+    with pytest.warns(RankevalWarning, match=r"Queries without judgments are left out \(2: "):
         found = per_query(frame.assign(grade=np.nan), metrics, wide=True)
     assert found.empty
     assert per_query(frame.assign(grade=1).iloc[:0], metrics, wide=True).shape == found.shape
@@ -755,7 +756,7 @@ def test_a_single_list_of_grades_needs_no_query():
     for odd in (data.assign(qid=1), pd.concat([data, data])):
         with pytest.raises(ValueError, match=r"by is missing.*unique labels"):
             odd.rankeval(exclude="qid" if "qid" in odd else None).per_query("nDCG")
-    with pytest.raises(ValueError, match="at least two items"):
+    with pytest.raises(ValueError, match="summary needs two or more judged queries"):
         data.rankeval.summary(["nDCG@10"])
     lists = data.rankeval.difference_region(n=12)
     pd.testing.assert_frame_equal(data.rankeval(gold="grade").difference_region(n=12), lists)
