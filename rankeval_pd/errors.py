@@ -71,8 +71,9 @@ def check_attrs(attrs: Attrs) -> None:
     """Raise an error unless the attrs of a table record how the table was made."""
     if "method" not in attrs:
         raise ValueError(
-            "table has lost its attrs, which record how the table was made. If x is this table and"
-            " table the result of the method, attach the attrs again: x.attrs = table.attrs."
+            "table has no attrs that record how it was made. Rows of your data, as from"
+            " difference_region, have none: format them with pandas, x.to_latex(). If x is a result"
+            " that lost its attrs, attach those of the result: x.attrs = table.attrs."
         )
 
 

@@ -84,8 +84,9 @@ def paper_table(
     Parameters
     ----------
     table : DataFrame, Dataset, or a list or mapping of these
-        The result of any method, with or without ``details=True``. Several tables become columns
-        side by side, with the names in a mapping as headers.
+        The result of a method, with or without ``details=True``. Several tables become columns
+        side by side, with the names in a mapping as headers. Rows of your own data, as from
+        :func:`difference_region`, are no result: format them with pandas, ``rows.to_latex()``.
     to : {None, "latex", "markdown"}
         Output format. None returns a DataFrame of strings, for ``.to_html()`` or ``.to_excel()``.
         LaTeX output needs the package booktabs.

@@ -133,7 +133,7 @@ def test_words_say_no_more_than_the_table():
         "ci_low": [0.3, 0.3, 0.2, 0.0], "ci_high": [0.5, 0.5, 0.4, 0.2], "rank_low": [1, 1, 1, 4],
         "rank_high": [3, 4, 4, 4], "letters": ["a", "a", "a", "b"],
     })  # fmt: skip
-    with pytest.raises(ValueError, match="lost its attrs, which record how the table was made"):
+    with pytest.raises(ValueError, match="no attrs that record how it was made"):
         in_words(table, methods=True)
     assert in_words(noted(table, "summary")) == (
         "a and b have the highest precision at n = 100 (40.0%, 95% interval 30.0% to 50.0%). They"
@@ -142,6 +142,14 @@ def test_words_say_no_more_than_the_table():
     )
     with pytest.raises(ValueError, match="lost its attrs"):
         in_words(pd.DataFrame({"x": [1]}))
+    rows = FRAME.rankeval.difference_region("a", "b", 5)  # never had a record
+    told = (
+        r"^table has no attrs .* Rows of your data, as from difference_region, have none: .*pandas"
+    )
+    for write in (in_words, paper_table):
+        with pytest.raises(ValueError, match=told) as error:
+            write(rows)
+        assert len(str(error.value)) <= 250
     with pytest.raises(TypeError, match="of type int"):
         in_words(3)
 

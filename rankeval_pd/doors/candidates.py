@@ -102,8 +102,10 @@ class OneLabel(NamedTuple):
     left_out: Any = None  #: candidates with votes but without a label; None for one annotator
     times: int = 1  #: how many times each row of a frame is repeated
 
-    def of_frame(self) -> tuple[pd.DataFrame, IntArray]:
-        """Return the labeled rows with their positions in the data."""
+    def of_frame(self) -> tuple[pd.DataFrame, IntArray | None]:
+        """Return the rows to rank, with their positions in the data for several annotators."""
+        if self.left_out is None:
+            return self.data, None
         count = int(self.left_out.sum())
         total = int(np.size(self.left_out))
         if count and self.roles.agreement == "each":
@@ -382,11 +384,8 @@ def read_frame(data: pd.DataFrame, asked: Roles, *, scored: bool = True) -> Grou
     refuse_dim(asked.dim, "candidate")
     frame = with_levels(data, asked)
     refuse_pooled(frame, asked)
-    roles = asked
-    places = None
-    if isinstance(roles.gold, list) or roles.agreement != "majority":
-        label_of_all = one_label(frame, roles)
-        (frame, places), roles = label_of_all.of_frame(), label_of_all.roles
+    label_of_all = one_label(frame, asked)
+    (frame, places), roles = label_of_all.of_frame(), label_of_all.roles
     columns = frame.columns
     by = as_names(roles.by, columns)
     label = as_names(roles.label, columns)

@@ -537,7 +537,7 @@ def annotation_sheet(
         )
     from_a = min(max(wanted - wanted // 2, wanted - sides[1].size), sides[0].size)
     rows = rng.permutation(np.concatenate([sides[0][:from_a], sides[1][: wanted - from_a]]))
-    sheet = native(candidates[[]]).iloc[rows].copy()
+    sheet = native(sample.data[[]]).iloc[rows].copy()
     sheet[gold] = pd.array([pd.NA] * len(sheet), dtype="boolean")
     return sheet
 

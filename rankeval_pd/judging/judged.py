@@ -57,6 +57,7 @@ class Sample:
     unjudged: str
     level: float
     ties: str
+    n_tied_votes: int | None  #: candidates excluded because the votes of annotators are tied
 
     @cached_property
     def kinds(self) -> FloatArray:
@@ -121,7 +122,8 @@ def read_sample(
     chosen = Roles.of(roles)
     frame = doors.with_levels(data, chosen)
     doors.refuse_each(chosen, "candidates judged in part")
-    frame, chosen, *_ = doors.one_label(frame, chosen)
+    label_of_all = doors.one_label(frame, chosen)
+    (frame, _), chosen = label_of_all.of_frame(), label_of_all.roles
     gold = find_gold(frame, chosen)
     truth = doors.gold_values(frame, gold, chosen)
     judged = ~np.isnan(truth)
@@ -144,6 +146,7 @@ def read_sample(
         unjudged=unjudged,
         level=level,
         ties=chosen.ties,
+        n_tied_votes=len(label_of_all.data) - len(frame) or None,
     )
 
 
@@ -677,7 +680,12 @@ def _judged(
     test: str | None = None,
 ) -> Data:
     """Ask the question for a sample, and note what was assumed in ``attrs``."""
-    attrs = {"unjudged": sample.unjudged, "level": sample.level, "test": test}
+    attrs = {
+        "unjudged": sample.unjudged,
+        "level": sample.level,
+        "test": test,
+        "n_tied_votes": sample.n_tied_votes,
+    }
     names = columns.split()
     with errors.hushed(f"gold={sample.gold!r}"):  # equal labels are valid in samples
         table = doors.tabulate(sample.data, sample.roles, question, names, able, n=n, attrs=attrs)

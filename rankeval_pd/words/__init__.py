@@ -36,9 +36,10 @@ def in_words(table: Tables, *, methods: bool = False) -> str:
     Parameters
     ----------
     table : DataFrame, Dataset, or a list or mapping of these
-        The result of any method, or some of its rows, with the default or all columns. Names in a
+        The result of a method, or some of its rows, with the default or all columns. Names in a
         mapping precede the sentences. The ``attrs`` of a table record how it was made; methods of
-        pandas that drop them, such as ``merge``, need ``x.attrs = table.attrs``.
+        pandas that drop them, such as ``merge``, need ``x.attrs = table.attrs``. Rows of your own
+        data, as from :func:`difference_region`, have no record, and raise an error.
     methods : bool
         Whether to describe the methods instead of the results.
 

@@ -161,3 +161,30 @@ def test_a_random_sample_is_seldom_taken_for_chosen(whole):
             data.assign(gold=one).rankeval.judged_precision([20, 100, 300])
         warned += len(caught)
     assert warned <= 2  # of 200: more by chance once in a thousand
+
+
+def test_tied_votes_are_left_out_and_said_and_are_no_missing_judgments(whole):
+    rng = np.random.default_rng(5)
+    first = whole["gold"].astype(float).where(rng.random(len(whole)) < 0.7)
+    second = first.where(rng.random(len(whole)) < 0.8, 1.0 - first)
+    votes = whole.drop(columns="gold").assign(a1=first, a2=second)
+    settled = votes[first.isna() | (first == second)]
+    by_hand = settled.rename(columns={"a1": "gold"}).drop(columns="a2")
+    asked = votes.rankeval(gold=["a1", "a2"])
+    told = rf"{len(votes) - len(settled):,} of {len(votes):,} candidates are excluded because"
+    for ask in (
+        lambda r: r.judged_precision([50, 100], details=True),
+        lambda r: r.judged_recall(50),
+        lambda r: r.judged_difference("good", "fair", 50),
+        lambda r: r.plan_annotation("good", "fair", 50),
+    ):
+        with pytest.warns(rankeval_pd.RankevalWarning, match=told):
+            found = ask(asked)
+        assert found.to_csv() == ask(by_hand.rankeval).to_csv()
+    with pytest.warns(rankeval_pd.RankevalWarning, match=told):
+        found = asked.judged_precision(50)
+    assert found.attrs["n_tied_votes"] == len(votes) - len(settled)
+    assert "Candidates with tied votes were omitted" in rankeval_pd.in_words(found, methods=True)
+    with pytest.warns(rankeval_pd.RankevalWarning, match=told):
+        sheet = asked.annotation_sheet("good", "fair", 50)
+    assert first[sheet.index].isna().all()

@@ -9,6 +9,7 @@ import pytest
 from matplotlib.colors import to_rgb
 from numpy.testing import assert_array_equal as equal
 
+import rankeval_pd
 from rankeval_pd import plotting
 from rankeval_pd.errors import RankevalWarning
 from rankeval_pd.plotting import caption
