@@ -645,7 +645,7 @@ def read_items(frame: pd.DataFrame, roles: Roles, *, first: bool = False) -> Ite
             warn(
                 f"the index {name!r} has {again:,} repeated labels, but the test treats rows for"
                 " the same item, such as one per annotator, as independent. Pass"
-                f" groups={name!r}, or if a column names the annotators, groups=[{name!r},"
+                f" groups={name!r}, or if a column names 10 or more annotators, groups=[{name!r},"
                 " 'annotator']."
             )
     values = np.full((len(systems), len(seeds), len(frame), len(metric.chosen)), np.nan)

@@ -226,9 +226,9 @@ def largest(
 def rare_values(sums: Sums, levels: Sequence[float], seed: int) -> FloatArray:
     """Return quantiles of the largest |Z| over all n that few plain draws would exceed.
 
-    In each draw, Z of one of the m lists is moved beyond c, and the other lists follow it. Then the
-    largest exceeds c with the probability 2 m P(Z > c) times the mean of 1 / (number of lists
-    beyond c) (Adler, Blanchet and Liu 2012).
+    In each draw, Z of one of the m lists is moved beyond ±c, and the other lists follow it. Then
+    the largest exceeds c with the probability 2 m P(Z > c) times the mean of 1 / (number of lists
+    beyond ±c) (Adler, Blanchet and Liu 2012).
     """
     places = sums.varies
     moved = places.size * np.arange(_MOVED) // _MOVED  # the list of each draw
@@ -246,7 +246,8 @@ def rare_values(sums: Sums, levels: Sequence[float], seed: int) -> FloatArray:
         along = sums.standardized(sums.of_cells(places[here]))  # its correlation with every list
         rest = z - along * own
         for number, c in enumerate(tried):
-            beyond = -scipy.special.ndtri(scipy.special.ndtr(-c) * scipy.special.ndtr(own))
+            tail = 2.0 * scipy.special.ndtr(-np.abs(own)) * scipy.special.ndtr(-c)
+            beyond = np.copysign(scipy.special.ndtri(tail), own)
             count = (np.abs(rest + along * beyond) >= c * (1.0 - _NOTHING)).sum(axis=0)
             shares[number] += (1.0 / np.maximum(count, 1)).sum() / _MOVED
     tail = 2.0 * places.size * scipy.special.ndtr(-tried) * shares

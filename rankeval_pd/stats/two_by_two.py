@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -289,6 +289,10 @@ def _largest_tails(order: FloatArray, n: int) -> FloatArray:
     return largest
 
 
+def _largest_tail(order: float, n: int) -> float:
+    return float(_largest_tails(np.array([order]), n)[0])
+
+
 def _largest_expectations(value: FloatArray, n: int) -> FloatArray:
     """Return the maximum over pi of the expectation of value[min(K, last)], K ~ Binomial(n, pi).
 
@@ -340,11 +344,28 @@ def _chances(phi: FloatArray, n: int, most: int) -> FloatArray:
 @lru_cache(maxsize=256)
 def critical_wins(n: int, tail: float) -> IntArray:
     """Return the least wins that are significant, for each number of ordered discordant items."""
+    order = _distinct(min(n, _MOST))
+    last = order[[_critical_count(n, tail) - 1]]
+    return np.asarray(_least_wins(last, n)[0])
+
+
+@lru_cache(maxsize=1)
+def _distinct(n: int) -> FloatArray:
+    """Return the different orders, from 0, that of impossible counts."""
     rows, _ = _ordered(n)
-    order = np.unique(rows[rows < 1.0])  # from 0, that of impossible counts
-    most = tail * (1.0 + 1e-12)
-    count = bisect_right(order.tolist(), most, key=lambda x: _largest_tails(np.array([x]), n)[0])
-    return np.asarray(_least_wins(order[[count - 1]], n)[0])
+    return np.unique(rows[rows < 1.0])
+
+
+@lru_cache(maxsize=256)
+def _critical_count(n: int, tail: float) -> int:
+    """Return the number of different orders that are significant."""
+    order, most = _distinct(min(n, _MOST)), tail * (1.0 + 1e-12)
+    p_of = partial(_largest_tail, n=n)
+    if n > 2 * _MOST:  # usually as for fewer items
+        count = _critical_count(2 * _MOST, tail)
+        if 0 < count < order.size and p_of(order[count - 1]) <= most < p_of(order[count]):
+            return count
+    return bisect_right(order, most, key=p_of)
 
 
 # ---------------------------------------------------------------------------------- The score test

@@ -624,9 +624,10 @@ def paired_bootstrap(
         hyp_i, ref_i, match_i for each order i. You can also pass a function f(S), S[..., statistic]
         → [...], where S contains the summed statistics in column order and undefined results are
         inf or NaN. ``higher_is_better``: by default the direction of the metric. ``groups``:
-        clusters (documents) to resample; two crossed factors such as ``["item", "annotator"]`` use
-        a t test. ``weight="group"``: use the mean of the cluster means. ``by``: domains to test
-        separately. ``measures``: the systems. ``rng``: seed. ``dim``: the dimension of the items.
+        clusters (documents) to resample; two crossed factors such as ``["item", "annotator"]``,
+        each with at least 10 levels, use a t test. ``weight="group"``: use the mean of the cluster
+        means. ``by``: domains to test separately. ``measures``: the systems. ``rng``: seed.
+        ``dim``: the dimension of the items.
 
     Returns
     -------

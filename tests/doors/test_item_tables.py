@@ -392,6 +392,12 @@ def test_holes_and_repeats_of_a_long_frame(wide, long):
     wanted = holed.rankeval(missing="ratio", metric="mean").paired_bootstrap(n_resamples=99)
     found = fewer.rankeval(**LONG, missing="ratio").paired_bootstrap(n_resamples=99)
     pd.testing.assert_frame_equal(found, wanted)
+    with pytest.raises(ValueError, match="in a long frame, see the page on missing scores"):
+        fewer.dropna().rankeval(**LONG).paired_bootstrap()
+    count = fewer.groupby("doc")["model"].transform("size")  # as on this page
+    complete = fewer[count == fewer["model"].nunique()]
+    assert complete["doc"].nunique() == 48
+    complete.rankeval(**LONG).paired_bootstrap()
     twice = pd.concat([long, long.head(1)])
     with pytest.raises(ValueError, match=r"'doc', 'model' is not unique.*rows: 1.*groupby"):
         twice.rankeval(**LONG).paired_bootstrap()

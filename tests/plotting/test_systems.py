@@ -9,8 +9,7 @@ import pytest
 from matplotlib.colors import to_rgb
 from numpy.testing import assert_array_equal as equal
 
-import rankeval_pd
-from rankeval_pd import plotting
+from rankeval_pd import paper_table, plotting
 from rankeval_pd.errors import RankevalWarning
 from rankeval_pd.plotting import caption
 from tests.plotting.conftest import systems_on_items
@@ -163,7 +162,7 @@ def test_gains_in_cells_have_the_digits_of_tables():
     table = pd.DataFrame(scores, columns=["old", "new"]).rankeval.paired_bootstrap()
     text = plotting.pairs(table).texts[0].get_text()
     assert text == f"{table['gain'].item():.1f}"
-    assert rankeval_pd.paper_table(table)["gain"].item().startswith(f"{text} [")
+    assert paper_table(table)["gain"].item().startswith(f"{text} [")
 
 
 def test_sorted_differences_are_those_of_the_items():
