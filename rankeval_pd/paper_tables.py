@@ -326,7 +326,7 @@ def _cell_unit(
 ) -> Unit:
     """Return the unit of a column, which is percent for proportions and differences."""
     if percent is None:
-        percent = name.removesuffix("_low") in vocabulary.SHARES
+        percent = name.removesuffix("_low") in vocabulary.IN_PERCENT
         if name == "ci_low":  # of a chosen threshold
             percent = attrs.get("aim") in vocabulary.SHARES
         if name in ("value", "difference", "gain", "score_a", "score_b"):
@@ -420,7 +420,7 @@ def _heading(name: Hashable, attrs: Attrs, unit: Unit | None = None) -> str:
         text = vocabulary.called(attrs)[0]
     if unit is None or not unit.percent:
         return text
-    if name in ("difference", "gain"):
+    if name in ("difference", "gain", *vocabulary.SPREADS):
         return f"{text} (points)"
     return f"{text} (%)"
 
@@ -503,6 +503,7 @@ def _caption(
         against = "difference" in frame and not lettered
         kind = vocabulary.intervals_of(attrs) * (limits == 1)
         words = [vocabulary.level_of(attrs), *kind.split(), "intervals"]
+        words += vocabulary.target_of(attrs).split() * (limits == 1)
         told["limits"] = " ".join(words) + " of the differences" * (against and not gaps)
     tested = lettered or bool(vocabulary.known(frame, ("p_value", "p_adjusted")))
     if tested and len(frame) > 1 and attrs.get("family") != "1 pair":

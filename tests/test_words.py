@@ -143,7 +143,9 @@ def test_words_say_no_more_than_the_table():
     with pytest.raises(ValueError, match="lost its attrs"):
         in_words(pd.DataFrame({"x": [1]}))
     rows = FRAME.rankeval.difference_region("a", "b", 5)  # never had a record
-    told = r"^table has no attrs .* Rows of your data, as from difference_region, have none: .*pandas"
+    told = (
+        r"^table has no attrs .* Rows of your data, as from difference_region, have none: .*pandas"
+    )
     for write in (in_words, paper_table):
         with pytest.raises(ValueError, match=told) as error:
             write(rows)
