@@ -14,7 +14,7 @@ import pandas as pd
 
 from rankeval_pd import words
 from rankeval_pd.errors import check_attrs, check_count, check_kind, checked_call
-from rankeval_pd.stats import BoolArray
+from rankeval_pd.stats import BoolArray, rejects
 from rankeval_pd.tables import Attrs
 from rankeval_pd.words import Tables, numbers, vocabulary
 from rankeval_pd.words.numbers import Unit
@@ -264,7 +264,20 @@ def _cell_grid(
     shown = any("[" in cell.text for cell in cells)
     unit = unit_in(frame, estimate)
     caption = _caption(frame, estimate, attrs, unit, lettered=lettered, limits=shown)
-    return Grid(header, rows_of_cells, caption, _note(attrs, cells, lettered=lettered))
+    notes = _note(attrs, cells, lettered=lettered)
+    if not lettered and _has_wider(frame, p, attrs):
+        notes.append("An interval that contains 0 was not computed from the test.")
+    return Grid(header, rows_of_cells, caption, notes)
+
+
+def _has_wider(frame: pd.DataFrame, p: str, attrs: Attrs) -> bool:
+    """Return whether the interval of a significant difference contains 0."""
+    name = vocabulary.first_of(frame, ("difference", "gain"))
+    low, high = _interval_columns(frame, name)
+    if not p or not name or not low:
+        return False
+    sure = rejects(frame[p], vocabulary.alpha_of(attrs))
+    return bool((sure & (frame[low] <= 0.0) & (frame[high] >= 0.0)).any())
 
 
 class _Layout(NamedTuple):

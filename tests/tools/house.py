@@ -58,7 +58,7 @@ def span(node: ast.AST) -> set[int]:
 
 # ---- How the package reads
 
-MOST_TOKENS = 302_180  # .ci/run fails above this number, which only an issue may raise
+MOST_TOKENS = 302_310  # .ci/run fails above this number, which only an issue may raise
 
 
 class Style(NamedTuple):
