@@ -261,15 +261,19 @@ def _cell_grid(
     unit = unit_in(frame, estimate)
     caption = _caption(frame, estimate, attrs, unit, lettered=lettered, limits=shown)
     notes = _note(attrs, cells, lettered=lettered)
-    ends = _interval_columns(frame, estimate)
-    if p and paired and all(ends):
-        low, high = (frame[end].to_numpy(dtype=float) for end in ends)
-        if (rejects(frame[p], vocabulary.alpha_of(attrs)) & (low <= 0.0) & (high >= 0.0)).any():
-            notes.append(
-                "An interval can contain 0 although the difference is significant, because it was"
-                " not computed from the test."
-            )
+    if not lettered and _has_wider(frame, p, attrs):
+        notes.append("An interval that contains 0 was not computed from the test.")
     return Grid(header, rows_of_cells, caption, notes)
+
+
+def _has_wider(frame: pd.DataFrame, p: str, attrs: Attrs) -> bool:
+    """Return whether the interval of a significant difference contains 0."""
+    name = vocabulary.first_of(frame, ("difference", "gain"))
+    low, high = _interval_columns(frame, name)
+    if not p or not name or not low:
+        return False
+    sure = rejects(frame[p], vocabulary.alpha_of(attrs))
+    return bool((sure & (frame[low] <= 0.0) & (frame[high] >= 0.0)).any())
 
 
 class _Layout(NamedTuple):
@@ -333,7 +337,7 @@ def _cell_unit(
 ) -> Unit:
     """Return the unit of a column, which is percent for proportions and differences."""
     if percent is None:
-        percent = name.removesuffix("_low") in vocabulary.SHARES
+        percent = name.removesuffix("_low") in vocabulary.IN_PERCENT
         if name == "ci_low":  # of a chosen threshold
             percent = attrs.get("aim") in vocabulary.SHARES
         if name in ("value", "difference", "gain", "score_a", "score_b"):
@@ -427,7 +431,7 @@ def _heading(name: Hashable, attrs: Attrs, unit: Unit | None = None) -> str:
         text = vocabulary.called(attrs)[0].removesuffix(" over items")  # as in the caption
     if unit is None or not unit.percent:
         return text
-    if name in ("difference", "gain"):
+    if name in ("difference", "gain", *vocabulary.SPREADS):
         return f"{text} (points)"
     return f"{text} (%)"
 
@@ -521,6 +525,7 @@ def _caption(
         against = "difference" in frame and not lettered
         kind = vocabulary.intervals_of(attrs) * (limits == 1 or attrs["method"] in _SETS)
         words = [vocabulary.level_of(attrs), *kind.split(), "intervals"]
+        words += vocabulary.target_of(attrs).split() * (limits == 1)
         named = vocabulary.with_youden(" ".join(words), frame, attrs)
         told["limits"] = named + " of the differences" * (against and not gaps)
     tested = lettered or bool(vocabulary.known(frame, ("p_value", "p_adjusted")))

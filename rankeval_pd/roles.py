@@ -285,9 +285,10 @@ class Roles:
             return
         advice = (
             "this method assumes independent candidates. Print df.rankeval(groups=...) to list"
-            " others. For clustered queries, test the result of"
-            " per_query(metric, wide=True) with groups=..."
+            " others."
         )
+        if self.by is not None:
+            advice += " For clustered queries, test per_query(metric, wide=True) with groups=..."
         if crossed:
             advice = (
                 "two crossed factors are supported only by nbest_precision, compare and"

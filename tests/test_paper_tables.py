@@ -31,6 +31,19 @@ def renamed(table: pd.DataFrame, name: str) -> pd.DataFrame:
     return table.replace({"measure": {"t": name}})
 
 
+def test_a_significant_difference_whose_interval_contains_0_has_a_note():
+    told = "An interval that contains 0 was not computed from the test."
+    rows = pd.DataFrame({
+        "measure_a": "a", "measure_b": ["b", "c"], "difference": 0.2, "ci_low": [-0.01, 0.1],
+        "ci_high": 0.4, "p_value": [0.04, 0.01],
+    })  # fmt: skip
+    compared = noted(rows, "compare_area")
+    for stars in (True, False):
+        assert told in paper_table(compared, stars=stars).attrs["note"]
+    assert told not in paper_table(compared.assign(p_value=[0.06, 0.01])).attrs.get("note", "")
+    assert told not in paper_table(compared.iloc[1:]).attrs.get("note", "")
+
+
 def test_cells_of_a_verdict(table):
     cells = paper_table(table)
     assert list(cells.columns) == ["n = 50", "n = 100"]

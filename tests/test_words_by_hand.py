@@ -110,6 +110,37 @@ def test_up_to_eight_rows_have_a_sentence_each():
                  "precision_band")  # fmt: skip
     assert in_words(long) == ("The precision of a ranges from 50.0% to 90.0% (9 rows).")
     assert in_words(_rows(8).iloc[:1]).endswith("(one-sided p = 0.005).")
+    tested = _rows(9).assign(measure="a", tp=range(9), p_value=[0.2, *[0.01] * 4, 0.3, *[0.01] * 3])
+    tested.attrs["quantity"] = "true-positives"
+    assert in_words(tested) == (
+        "The true positives of a range from 0 to 8 (9 rows). Of 9 p-values, 7 are at most 0.05,"
+        " from n = 2 to n = 9, but not at 1 size between these.\n\nThe p-values are unadjusted."
+    )
+    many = long.assign(measure=[*"abcdefghi"], n=5)
+    many["precision"] = np.arange(9) / 10
+    assert in_words(noted(many, "precision_band")) == (
+        "The precision of all rows ranges from 0.0% to 80.0% (9 rows).\n\n"
+        "At n = 5, the precision of i is 80.0%.\n\nAt n = 5, the precision of a is 0.0%."
+    )
+    reached = pd.DataFrame({"measure": [*"aaaaaaaabb"], "p": 0.05, "n_first": 2, "n_last": 9})
+    told = in_words(noted(reached, "crossovers")).split("\n\n")
+    assert told[-1] == "The table has 2 more rows (for b)."
+
+
+def test_the_p_values_of_tie_orders_have_a_conclusion():
+    rows = pd.DataFrame({
+        "measure_a": "a", "measure_b": "b", "n": [1, 2, 3, 4], "p_min": [0.01, 0.01, 0.2, np.nan],
+        "p_median": [0.02, 0.05, 0.3, np.nan], "p_max": [0.03, 0.2, 0.4, np.nan],
+    })  # fmt: skip
+    told = in_words(noted(rows, "tie_sensitivity")).split("\n\n")
+    assert told[0].endswith("The difference is significant at the 5% level in all of these orders.")
+    assert told[1].endswith(
+        "The order determines whether the difference is significant at the 5% level."
+    )
+    assert told[2].endswith(
+        "The difference is not significant at the 5% level in any of these orders."
+    )
+    assert "level" not in told[3]
     bins = pd.DataFrame({"p_low": [0.0, 0.01], "p_high": [0.01, 1.0], "n_pairs": [0, 4],
                          "agreement": [np.nan, 0.75], "expected_agreement": 0.8})  # fmt: skip
     assert in_words(noted(bins, "calibration")).startswith(

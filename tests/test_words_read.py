@@ -388,7 +388,8 @@ def check_rows(table: pd.DataFrame, paragraphs: list[str]) -> None:
     if "n_first" in table and "p" in table:
         for row, told in zip(table.to_dict("records"), paragraphs, strict=True):
             chance = (
-                r"(Q\d) is better than chance \(p ≤ 0\.2 at each n\) from n = (\d+) to n = (\d+)"
+                r"unadjusted tests at each n, (Q\d) is better than chance \(p ≤ 0\.2\) from"
+                r" n = (\d+) to n = (\d+)"
             )
             m = re.search(chance, told)
             assert m, told

@@ -266,6 +266,15 @@ DONE = [
     (lambda: compare_accuracies(0.9, 0.8, 50, alternative="greater"),
      "unconditional exact test; one-sided (greater); One-sided Tango; level of 5%", ""),
     (lambda: answered("crossovers", bound="discrete"), "discrete bound; p = 0.6", "smallest"),
+    (lambda: answered("crossovers"), "in a separate test at each n, without adjustment", ""),
+    (lambda: RANKING.rankeval(gold="gold", measures=MEASURES).nbest_precision(5),
+     "Pearson intervals for n-best lists (with the variance of the threshold) have", ""),
+    (lambda: RANKING.rankeval(gold="gold", measures=MEASURES).nbest_precision(5, target="region"),
+     "Pearson intervals for fixed thresholds have", "variance"),
+    (lambda: RANKING.rankeval(gold="gold", measures=MEASURES).compare(n=[5, 8], adjust="max-t"),
+     "Simultaneous intervals have", "the wider of"),
+    (lambda: RANKING.rankeval(gold="gold", measures=MEASURES).judged_precision(5),
+     "hypergeometric intervals for the unjudged candidates of these lists have", ""),
     (lambda: answered("random_bound", simultaneous=True), "jointly; hypergeometric", "single n"),
     (lambda: answered("random_test", groups="query"), "t test over the groups; one-sided", "hyper"),
     (lambda: answered("random_test", population="infinite"), "binomial tests", "level of"),
@@ -306,6 +315,25 @@ def test_captions_side_by_side_say_once_what_holds_for_all():
     assert same == paper_table(tables["ap"]).attrs["caption"]
     with pytest.raises(ValueError, match="tables have the same quantity"):
         paper_table([tables["ap"], tables["ap"]])
+
+
+def test_averages_name_their_groups_and_spreads_have_the_unit_of_their_precision():
+    """A mean over six samples did not say six, and 50.3 (%) stood beside a deviation of 0.0245."""
+    told = in_words(answered("compare", average="macro", by="query"))
+    assert re.search(r"; macro average over \d groups of query; p ", told)
+    table = answered("repetition", details=False)
+    cells = paper_table(table)
+    for name in ("observed", "expected"):
+        shown = cells[f"sd {name} (points)"].astype(float).to_numpy()
+        np.testing.assert_allclose(shown, 100.0 * table[f"sd_{name}"], rtol=0.01)
+
+
+def test_only_clusters_of_queries_are_sent_to_the_metrics_of_queries():
+    for roles, is_sent in (({"groups": "query"}, False), ({"groups": "page", "by": "query"}, True)):
+        data = RANKING.assign(page=np.arange(len(RANKING)) % 5)
+        with pytest.raises(ValueError, match="assumes independent candidates") as error:
+            data.rankeval(gold="gold", measures=MEASURES, **roles).crossovers()
+        assert ("per_query" in str(error.value)) == is_sent
 
 
 def test_words_of_results_that_were_false():

@@ -240,7 +240,11 @@ def _compared_areas(
         tests = doors.distinct_tests(candidates, pairs, how.alternative, how.adjust)
         over = [how.adjust_over]
         facts["family"] = decisions.family_of(
-            tests, decisions.compared_with(a, b), groups=candidates.n_groups, over=over
+            tests,
+            decisions.compared_with(a, b),
+            pairs=len(pairs),
+            groups=candidates.n_groups,
+            over=over,
         )
     sides, gold = candidates.sides(pairs), candidates.gold[:, np.newaxis]
     present = candidates.present

@@ -75,17 +75,28 @@ def compared_with(a: Any, b: Any) -> Any:
 
 
 def family_of(
-    pairs: int, one: Any = None, *, sizes: int = 1, groups: int = 1, over: Collection[str] = ()
+    tests: int,
+    one: Any = None,
+    *,
+    pairs: int = 0,
+    sizes: int = 1,
+    groups: int = 1,
+    over: Collection[str] = (),
 ) -> str:
     """Describe the family of all pairs, or of all comparisons with ``one``.
 
-    ``sizes=0`` means every n. ``over`` contains "n" and "group" if n and groups define families.
+    ``pairs`` is the number of pairs, which is larger than the number of tests if measures rank all
+    candidates identically. ``sizes=0`` means every n. ``over`` contains "n" and "group" if n and
+    groups define families.
     """
-    who = f"all {pairs} pairs"
-    if pairs == 1:
+    who = f"all {tests} pairs"
+    if tests == 1:
         who = "1 pair"
     if one is not None:
-        who = f"{pairs} comparison{'s'[: pairs != 1]} with {one}"
+        who = f"{tests} comparison{'s'[: tests != 1]} with {one}"
+    if pairs > tests > 1:
+        who = who.removeprefix("all ").replace(f"{tests} ", f"{pairs} ", 1)
+        who = f"the {tests} different tests of {who}"
     if sizes == 0 and "n" not in over:
         who += " at every n"
     elif sizes != 1 and "n" in over:

@@ -673,9 +673,9 @@ def annotator_agreement(
         One row per coefficient (Dataset: dimension row): ``statistic``: "Cohen's kappa" for each
         pair, "Fleiss' kappa" and "Krippendorff's alpha" for all annotators; ``annotators``;
         ``value`` with ``ci_low`` and ``ci_high``; ``n_candidates``: candidates with votes from both
-        annotators (Cohen), from all annotators (Fleiss), or from at least two annotators
-        (Krippendorff). Fleiss' kappa is NaN if the number of votes varies across candidates, and
-        omitted for grades. All coefficients are NaN if all labels are the same.
+        annotators (Cohen), with any votes (Fleiss), or from at least two annotators (Krippendorff).
+        Fleiss' kappa is NaN if the number of votes varies across these candidates, and omitted for
+        grades. All coefficients are NaN if all labels are the same.
 
     Notes
     -----

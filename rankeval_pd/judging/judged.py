@@ -684,6 +684,7 @@ def _judged(
         "unjudged": sample.unjudged,
         "level": sample.level,
         "test": test,
+        "target": "unjudged",
         "n_tied_votes": sample.n_tied_votes,
     }
     names = columns.split()

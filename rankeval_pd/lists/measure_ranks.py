@@ -505,9 +505,10 @@ def _rank_table(
         check_means(data, swapped=how.swapped)
     attrs = {name: getattr(how, name) for name in ("kind", "adjust", "level")}
     attrs |= {"intervals": "simultaneous", "quantity": "precision", "interval": "clopper-pearson"}
+    attrs["target"] = "nbest"
     attrs["test"] = _test_of(how, chosen)
     if how.kind is not None:
-        attrs |= {"quantity": "area", "interval": INTERVAL_OF[how.kind]}
+        attrs |= {"quantity": "area", "interval": INTERVAL_OF[how.kind], "target": None}
     elif chosen.groups is not None:
         attrs["interval"] = "wilson"
     if how.adjust is not None:
@@ -559,6 +560,7 @@ def _all_pair_tests(
         if stands is not None:
             of_baseline = stands[with_baseline]
         families[stats.BASELINE] = doors.count_distinct(with_baseline.tolist(), of_baseline)
+        pairs = with_baseline.tolist()
     if not how.each:
         together *= sizes.size
     facts: Options = {}
@@ -568,6 +570,7 @@ def _all_pair_tests(
         facts["family"] = decisions.family_of(
             families.get(stats.BASELINE, tests),
             how.baseline,
+            pairs=len(pairs),
             sizes=sizes.size,
             groups=candidates.n_groups,
             over=("group", how.adjust_over),

@@ -262,6 +262,7 @@ class Comparison(decisions.Decision):
         text = decisions.family_of(
             tests,
             decisions.compared_with(self.a, self.b),
+            pairs=len(pairs),
             sizes=sizes,
             groups=candidates.n_groups,
             over=[self.adjust_over],

@@ -28,7 +28,7 @@ from rankeval_pd.plotting.look import (
 )
 from rankeval_pd.tables import Attrs, Options
 from rankeval_pd.words.numbers import percent_of
-from rankeval_pd.words.vocabulary import TARGETS, adjustment, laws_of, over_of
+from rankeval_pd.words.vocabulary import adjustment, laws_of, over_of, target_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -82,8 +82,8 @@ def caption(ax: Any) -> str:
     >>> import rankeval_pd
     >>> df = rankeval_pd.datasets.simulate_candidates(500)
     >>> rankeval_pd.plotting.caption(df.rankeval.plot.precision([50, 100]))
-    'Bars: 95% Clopper–Pearson confidence intervals for n-best lists, separately at each n. Gray
-    line: random order.'
+    'Bars: 95% Clopper–Pearson confidence intervals for n-best lists (with the variance of the
+    threshold), separately at each n. Gray line: random order.'
     """
     first = np.asarray(ax, dtype=object).ravel()[0]
     drawn = [one for one in first.figure.axes if one.has_data()]
@@ -418,8 +418,7 @@ def interval_kind(attrs: Attrs, scope: str) -> str:
     words = [level_before(attrs).rstrip(), laws_of(attrs), "confidence intervals"]
     if attrs.get("average") and "strata" not in attrs:
         words.append(f"for the {over_of(attrs)}")
-    elif "target" in attrs:
-        words.append(TARGETS[attrs["target"]])
+    words.append(target_of(attrs))
     return f"{' '.join(filter(None, words))}, {scope}"
 
 

@@ -319,7 +319,7 @@ def random_bound(
         below = f"{most_text(p)} of random orders stay below the"
         if place == 0:
             canvas.field(share.index, prior, share, name)
-            said = f"Gray area: {below} edge {scope}"
+            said = f"Gray area: {below} edge, “{name}”, {scope}"
         else:
             canvas.guide(share.index, share, name, zorder=1.04)
             said = f"Line “{name}”: {below} line {scope}"
@@ -327,7 +327,7 @@ def random_bound(
         if place == 0 and alone != name:
             lines[alone] = single
             canvas.guide(single.index, single, alone, HAIR, zorder=1.04)
-            said += "; the hairline is the bound for a single n"
+            said += f"; the hairline, “{alone}”, is the bound for a single n"
         for label, line in lines.items():
             known = line.dropna()
             if len(known):
@@ -336,6 +336,7 @@ def random_bound(
     if np.isfinite(prior):
         canvas.start_at(prior - _BELOW * (ax.dataLim.y1 - prior))
         canvas.rule(prior, canvas.random(prior))
+        canvas.tell("Horizontal line: random order.")
     if precision is None and bound["n"].max() > bound["n"].min():
         canvas.limits("x", high=float(bound["n"].max()))
     canvas.across("n", log=logarithmic)

@@ -548,7 +548,8 @@ def cohen_kappa(
 
 
 def fleiss_kappa(counts: IntArray, level: float) -> Agreement:
-    """Return Fleiss' kappa; NaN if candidates differ in the number of votes or have only 1."""
+    """Return Fleiss' kappa; NaN if candidates with votes differ in their number or have only 1."""
+    counts = counts[counts.any(axis=1)]
     votes = counts.sum(axis=1)
     if not votes.size or votes[0] < 2 or (votes != votes[0]).any():
         return _NONE

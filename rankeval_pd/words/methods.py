@@ -10,7 +10,6 @@ from rankeval_pd.tables import Attrs
 from rankeval_pd.words.numbers import at_sizes, percent_of
 from rankeval_pd.words.vocabulary import (
     DRAWN,
-    TARGETS,
     TESTED,
     TESTS,
     adjustment,
@@ -24,6 +23,7 @@ from rankeval_pd.words.vocabulary import (
     listed_of,
     over_of,
     side_of,
+    target_of,
     with_youden,
 )
 
@@ -85,8 +85,7 @@ def _intervals(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
         name = with_youden(f"{intervals_of(attrs)} intervals".lstrip(), frame, attrs)
         if "aim" in attrs:
             name = f"one-sided {name} for {attrs.get('family', '1 measure')}"
-        if not attrs.get("average"):
-            name = f"{name} {TARGETS.get(str(attrs.get('target')), '')}".rstrip()
+        name = f"{name} {target_of(attrs)}".rstrip()
         yield f"{name[0].upper()}{name[1:]} have a confidence level of {level_of(attrs)}."
 
 

@@ -145,6 +145,9 @@ def _compared(row: Row, how: str, unit: Unit, attrs: Attrs) -> str:
         if side != "two-sided":
             start, interval = f"one-sided {start}", f"limit for {a} minus {b}:"
         beside.append(" ".join([*start.split(), level_of(attrs), interval, unit.gaps(*ends)]))
+    if "n_queries" in row and attrs.get("average"):
+        over = listed_of(attrs, "by") or "query"
+        beside.append(f"{attrs['average']} average over {row['n_queries']:,} groups of {over}")
     verdict = ""
     p = first_of(row, P_VALUES)
     if p and pd.isna(row[p]):
@@ -278,9 +281,10 @@ def _verdict(part: pd.DataFrame, name: str, where: Row, attrs: Attrs) -> Iterato
         else:
             yield "All are better than chance."
     if "tie_decides" in part and part["tie_decides"].any():
+        decided = part.loc[part["tie_decides"].astype(bool), name]
         yield (
-            "The order of equal scores determines the results of the tests for"
-            f" {join(part.loc[part['tie_decides'].astype(bool), name], noun=many)}."
+            "Another order of the equal scores in one of two compared lists can change the results"
+            f" of tests that involve {join(decided, noun=many)}."
         )
     if "tied" in part and (part["tied"] > 0).any():
         cut = part[part["tied"] > 0]

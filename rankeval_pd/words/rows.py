@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from rankeval_pd.stats import rejects
 from rankeval_pd.tables import Attrs
 from rankeval_pd.words.numbers import (
     Unit,
@@ -23,11 +24,14 @@ from rankeval_pd.words.numbers import (
 )
 from rankeval_pd.words.vocabulary import (
     COLUMNS,
+    IN_PERCENT,
     MOST,
     NOUNS,
+    P_VALUES,
     RATES,
-    SHARES,
+    SPREADS,
     Row,
+    adjustment,
     alpha_of,
     called,
     first_of,
@@ -95,7 +99,8 @@ random_bound
     At n = {n}, a random ranking has {expected} true positives on average. The bound is {critical}:
     the probability that a random ranking reaches the bound at one or more n is at most {p}.
 crossovers: critical
-    {measure} is better than chance (p ≤ {p} at each n) from n = {n_first} to n = {n_last}.
+    In separate, unadjusted tests at each n, {measure} is better than chance (p ≤ {p}) from
+    n = {n_first} to n = {n_last}.
 crossovers
     {measure} reaches the {bound} bound for p = {p} at each n from n = {n_first} to n = {n_last}.
 plan_annotation
@@ -109,7 +114,7 @@ needed_candidates
     With list size n = {n} and {n_judgements} judgments, the power is {power}.
 tie_sensitivity
     At n = {n}, the p-value for {measure_a} against {measure_b} over random orders of equal scores
-    lies between {p_min} and {p_max} (median {p_median}).
+    lies between {p_min} and {p_max} (median {p_median}). {verdict}
 gain_threshold: threshold_all_pairs
     The {quantile:g} quantile of the {n_pairs} gains with {side} p-values in {window} is {threshold}
     ({ci}), and the threshold from all pairs is {threshold_all_pairs}.
@@ -146,20 +151,25 @@ def row_sentences(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
     if not len(frame):
         yield "The table has no rows with data."
         return
-    if len(frame) > MOST and _estimate(frame, attrs)[0] in frame:
+    shown, estimate = frame.iloc[:MOST], _estimate(frame, attrs)[0]
+    has_ranges = len(frame) > MOST and estimate in frame
+    if has_ranges:
         yield from _ranges(frame, attrs)
-        return
+        shown = _extremes(frame, estimate)
     # the group columns stand before the names
     names = [*frame]
     before = names[: names.index(first_of(frame, ("measure_a", "measure")) or names[0])]
     sentence = _sentence_of(frame, attrs)
     units = {name: _row_unit(frame, name, attrs) for name in frame.select_dtypes("number")}
-    for row in frame.iloc[:MOST].to_dict("records"):
+    for row in shown.to_dict("records"):
         where = "".join(f"For {name} {row[name]}: " for name in before if name != "metric")
         yield where + _row(row, units, sentence, attrs)
-    if len(frame) > MOST:
-        left = len(frame) - MOST
-        yield f"The table has {left:,} more {agree(left, 'row', 'rows')}."
+    left = frame.iloc[MOST:]
+    if len(left) and not has_ranges:
+        of = ""
+        if "measure" in left:
+            of = f" (for {join(left['measure'].unique(), most=MOST)})"
+        yield f"The table has {len(left):,} more {agree(len(left), 'row', 'rows')}{of}."
     if "p_value" in frame and frame["p_value"].count() > 1 and "adjust" not in attrs:
         yield "The p-values are unadjusted."
 
@@ -175,7 +185,7 @@ def _sentence_of(frame: pd.DataFrame, attrs: Attrs) -> str:
 
 
 def _ranges(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
-    """Write the lowest and the highest estimate of each measure in a long table."""
+    """Write the lowest and the highest estimate of each measure in a long table, and its tests."""
     estimate = _estimate(frame, attrs)[0]
     unit, noun = _row_unit(frame, estimate, attrs), called(attrs)[0]
     parts: Iterable[tuple[Any, pd.DataFrame]] = [("all rows", frame)]
@@ -184,7 +194,33 @@ def _ranges(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
     for name, part in parts:
         low, high = part[estimate].min(), part[estimate].max()
         ends = f"{unit.value(low)} to {unit.value(high)}"
-        yield f"The {noun} of {name} ranges from {ends} ({len(part):,} rows)."
+        range_ = f"range{'s' * (not noun.endswith('s'))}"  # true positives range
+        text = f"The {noun} of {name} {range_} from {ends} ({len(part):,} rows)."
+        yield text + _significant_rows(part, attrs)
+
+
+def _extremes(frame: pd.DataFrame, estimate: str) -> pd.DataFrame:
+    """Return the rows with the highest and lowest estimates if there are many measures."""
+    if "measure" not in frame or frame["measure"].nunique() <= MOST:
+        return frame.iloc[:0]
+    ordered = frame.dropna(subset=estimate).sort_values(estimate, ascending=False, kind="stable")
+    return ordered.iloc[[0, -1][: len(ordered)]]
+
+
+def _significant_rows(part: pd.DataFrame, attrs: Attrs) -> str:
+    """Return the number of significant rows, and the sizes of their lists, or ""."""
+    p = first_of(part, P_VALUES)
+    if not p:
+        return ""
+    sure = part[rejects(part[p], alpha_of(attrs))]
+    how = f" ({adjustment(attrs)})" * bool(adjustment(attrs))
+    text = f" Of {part[p].count():,} p-values{how}, {len(sure):,} are at most {alpha_of(attrs):.4g}"
+    if "n" in part and part["n"].is_unique and len(sure):
+        first, last = sure["n"].min(), sure["n"].max()
+        text += f", from n = {first:,} to n = {last:,}"
+        if between := int(part["n"].between(first, last).sum()) - len(sure):
+            text += f", but not at {between:,} {agree(between, 'size', 'sizes')} between these"
+    return f"{text}."
 
 
 def _row_unit(frame: pd.DataFrame, name: Any, attrs: Attrs) -> Unit:
@@ -195,7 +231,7 @@ def _row_unit(frame: pd.DataFrame, name: Any, attrs: Attrs) -> Unit:
         return Unit(percent=False, decimals=2)
     estimate, limits = _estimate(frame, attrs)
     two_sided = name == estimate and f"{limits}_high" in frame
-    percent = str(name).removesuffix("_low") in (*SHARES, "sd_observed", "sd_expected")
+    percent = str(name).removesuffix("_low") in IN_PERCENT
     if name in ("difference", "gain", "threshold") and "metric" in attrs:
         percent = called(attrs)[1]
     return column_unit(frame, name, f"{limits}_low" * two_sided, percent=percent)
@@ -242,6 +278,8 @@ def _row(row: Row, units: Mapping[Any, Unit], sentence: str, attrs: Attrs) -> st
             texts["ci"] = f"simultaneous {level_of(attrs)} band {shown}"
     if attrs["method"] == "compare_accuracies":
         texts["verdict"] = _bounded(row, alpha_of(attrs))
+    if attrs["method"] == "tie_sensitivity":
+        texts["verdict"] = _decided(row, alpha_of(attrs))
     side = side_of(attrs).split(" ")[0]
     texts |= {"noun": called(attrs)[0], "level": level_of(attrs), "side": side}
     texts["aim"] = called({"quantity": aim})[0]
@@ -300,7 +338,7 @@ def _number(row: Row, name: Any, unit: Unit) -> str:
         return p_cell(value)
     if isinstance(value, int | np.integer):
         return f"{value:,}"
-    if name in ("difference", "gain", "sd_observed", "sd_expected"):
+    if name in ("difference", "gain", *SPREADS):
         return unit.value(value).replace("%", " points")
     return unit.value(value)
 
@@ -320,6 +358,18 @@ def _bounded(row: Row, alpha: float) -> str:
     return f"The published numbers do not determine whether the gain is {at}."
 
 
+def _decided(row: Row, alpha: float) -> str:
+    """Return whether the order of equal scores determines the conclusion."""
+    at = f"significant at the {percent_of(alpha)} level"
+    if row["p_max"] <= alpha:
+        return f"The difference is {at} in all of these orders."
+    if row["p_min"] > alpha:
+        return f"The difference is not {at} in any of these orders."
+    if math.isnan(row["p_max"]):
+        return ""
+    return f"The order determines whether the difference is {at}."
+
+
 _NONE = "not available"
 
 #: text to omit if an estimate is missing, or there is no mean
@@ -328,6 +378,7 @@ _UNKNOWN = (
     (rf" on average over the precisions .* \(from {_NONE} to {_NONE}\)", ""),
     (rf"is estimated at {_NONE}( \([^)]*\))?", "cannot be estimated"),
     (rf"({_NONE}) \(\d[^)]*\)", r"\1"),
+    (rf"({_NONE}), based on 0 candidates", r"\1 for these votes"),
     (
         r"The p-value lies between (\S+) and \1, depending on the rounding .* correctly",
         r"The p-value is \1",

@@ -21,6 +21,8 @@ SHARES = (
     "precision recall tpr fpr fnr power power_low power_high agreement specificity npv f1 share"
     " expected_agreement"
 ).split()
+SPREADS = ("sd_observed", "sd_expected")  # in points
+IN_PERCENT = (*SHARES, *SPREADS)
 
 #: rates at a threshold with limits of their own, and the start of the names of the limits
 RATES = {x: x for x in ("npv", "f1", "youden")} | {"specificity": "spec"}
@@ -96,7 +98,8 @@ interval
     logit-arcsine: logit or arcsine Student's t
 target
     region: for fixed thresholds
-    nbest: for n-best lists
+    nbest: for n-best lists (with the variance of the threshold)
+    unjudged: for the unjudged candidates of these lists
     both: (the wider of the limits for fixed thresholds and for n-best lists)
 tested
     calibration: The p-values are from
@@ -171,7 +174,8 @@ handled
     bound=discrete: Counts were compared with the {bound} bound of Macskassy (2005).
     bound=interpolated: Counts were compared with the {bound} bound of Macskassy (2005).
     bound=parametric: Counts were compared with the {bound} bound of Macskassy (2005).
-    bound=critical: Counts were compared with the smallest count that is significant at p.
+    bound=critical: Counts were compared with the smallest count that is significant at p, in a
+        separate test at each n, without adjustment.
     p: The nominal level of the bounds is p = {}.
     simultaneous=0: Each bound applies to a single n.
     simultaneous=1: The bounds apply jointly to all n in the table.
@@ -230,6 +234,8 @@ column
     per_query: value
     compare_accuracies: gain
 caveat
+    target=unjudged: The intervals allow only for the unjudged candidates of these lists. Tests, and
+        intervals for lists that are judged completely, generalize to other samples of candidates.
     n_ending_in_tie=1: In one row, a list ends inside a tie.
     n_ending_in_tie: In {n_ending_in_tie:,} rows, a list ends inside a tie.
     p_adjusted=rounded up: Adjusted p-values are exact, or rounded up to the next exact p-value.
@@ -414,16 +420,25 @@ def side_of(attrs: Attrs) -> str:
 
 def intervals_of(attrs: Attrs) -> str:
     """Return the name of the intervals, for values or else for differences, or ""."""
-    kind = laws_of(attrs)
-    if attrs["method"] not in DIFFERENCES:
-        if "baseline" not in attrs:
-            return f"{attrs.get('intervals', '')} {kind}".strip()
-        kind = ""  # the record names the law of the values
-    scope = scope_of(attrs)
-    if scope == "simultaneous" and attrs["adjust"] not in ("holm", "bonferroni"):
-        kind = ""
+    kind = laws_of(attrs) * _has_laws(attrs)
+    if attrs["method"] not in DIFFERENCES and "baseline" not in attrs:
+        return f"{attrs.get('intervals', '')} {kind}".strip()
     side = "one-sided" * (side_of(attrs) != "two-sided")
-    return " ".join(filter(None, [side, scope, kind]))
+    return " ".join(filter(None, [side, scope_of(attrs), kind]))
+
+
+def _has_laws(attrs: Attrs) -> bool:
+    """Return whether the intervals of a table follow the laws in its record."""
+    if attrs.get("method") not in DIFFERENCES:
+        return "baseline" not in attrs  # the record names the law of the values
+    return scope_of(attrs) != "simultaneous" or attrs["adjust"] in ("holm", "bonferroni")
+
+
+def target_of(attrs: Attrs) -> str:
+    """Return what the intervals of lists cover, or ""."""
+    if attrs.get("average"):
+        return ""
+    return TARGETS.get(str(attrs.get("target")), "") * _has_laws(attrs)
 
 
 def with_youden(text: str, columns: Container[str], attrs: Attrs) -> str:

@@ -428,6 +428,15 @@ def test_the_table_of_agreement():
     assert "), based on 400 candidates." in text
     with pytest.raises(ValueError, match="the label of one annotator"):
         data.rankeval(gold="a1").annotator_agreement()
+    unjudged = data.astype(dict.fromkeys(THREE, float))
+    unjudged.loc[unjudged.index[:50], THREE] = np.nan  # no votes at all
+    voted_on = data.iloc[50:].rankeval(gold=THREE).annotator_agreement()
+    pd.testing.assert_frame_equal(
+        unjudged.rankeval(gold=THREE).annotator_agreement(), voted_on, check_like=False
+    )
+    unjudged.iloc[60, unjudged.columns.get_loc("a2")] = np.nan  # two votes instead of three
+    text = rankeval_pd.in_words(unjudged.rankeval(gold=THREE).annotator_agreement())
+    assert "Fleiss' kappa for a1, a2, a3 is not available for these votes." in text
     rare = data.assign(a1=(np.arange(400) < 3).astype(int), a2=(np.arange(400) < 4).astype(int))
     found = rare.rankeval(gold=["a1", "a2"]).annotator_agreement()
     assert (found["ci_low"] < 0.5).all()

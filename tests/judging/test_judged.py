@@ -183,6 +183,10 @@ def test_tied_votes_are_left_out_and_said_and_are_no_missing_judgments(whole):
         assert found.to_csv() == ask(by_hand.rankeval).to_csv()
     with pytest.warns(rankeval_pd.RankevalWarning, match=told):
         found = asked.judged_precision(50)
+    told_of = "The intervals allow only for the unjudged candidates of these lists. Tests, and"
+    assert told_of in rankeval_pd.in_words(found)
+    limits = "hypergeometric intervals for the unjudged candidates of these lists"
+    assert limits in rankeval_pd.paper_table(found).attrs["caption"]
     assert found.attrs["n_tied_votes"] == len(votes) - len(settled)
     assert "Candidates with tied votes were omitted" in rankeval_pd.in_words(found, methods=True)
     with pytest.warns(rankeval_pd.RankevalWarning, match=told):

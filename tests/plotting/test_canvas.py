@@ -70,8 +70,10 @@ def test_uncertainty_of_more_names_than_six_is_left_out(highlight, bars):
 def test_captions_name_intervals_and_tests(two):
     ask = two.rankeval
     ax = plotting.precision(ask.nbest_precision([20, 50], level=0.99, ci="jeffreys"))
-    bars = "Bars: 99% Jeffreys confidence intervals for n-best lists, separately at each n."
-    assert bars in caption(ax)
+    bars = (
+        "99% Jeffreys confidence intervals for n-best lists (with the variance of the threshold),"
+    )
+    assert f"Bars: {bars} separately at each n." in caption(ax)
     area = plotting.area(ask.area(level=0.99))
     assert caption(area).startswith("Lines: 99% Newcombe confidence")
     adjusted = {"test": "midp", "alpha": 0.01, "adjust": "bonferroni"}
@@ -85,7 +87,10 @@ def test_captions_say_each_sentence_once():
     _, axes = plt.subplots(1, 2)
     for ax, n in zip(axes, ([20, 50], [30, 60]), strict=True):
         df.rankeval.plot.precision(n, ax=ax)
-    words = "Bars: 95% Clopper–Pearson confidence intervals for n-best lists, separately at each n."
+    words = (
+        "Bars: 95% Clopper–Pearson confidence intervals for n-best lists (with the variance of the"
+        " threshold), separately at each n."
+    )
     assert caption(axes) == caption(axes[0]) == f"{words} Gray line: random order."
     df.rankeval.plot.gain(ax=axes[1])
     assert caption(list(axes)).startswith(caption(axes)[: len(words)])

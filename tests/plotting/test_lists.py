@@ -31,8 +31,8 @@ def test_precision_draws_the_table(two):
     places = [bars.get_transform().transform((50, 0.5))[0] for bars in ax.collections]
     assert np.diff(places) == pytest.approx(3.4 * ax.figure.dpi / 72)  # bars stand side by side
     assert named(ax) == ["good", "poor", f"random {100 * two['gold'].mean():.0f}%"]
-    bars = "Bars: 90% Wilson confidence intervals for n-best lists, separately at each n."
-    assert caption(ax) == f"{bars} Gray line: random order."
+    bars = "90% Wilson confidence intervals for n-best lists (with the variance of the threshold)"
+    assert caption(ax) == f"Bars: {bars}, separately at each n. Gray line: random order."
     table.attrs.clear()
     assert "Bars: confidence intervals, separately at each n." in caption(plotting.precision(table))
 
@@ -41,7 +41,8 @@ def test_precision_draws_the_table(two):
     ("options", "method", "ends", "words"),
     [
         ({"simultaneous": False}, "nbest_precision", "ci",
-         "Clopper–Pearson confidence intervals for n-best lists, separately at each n"),
+         "Clopper–Pearson confidence intervals for n-best lists (with the variance of the"
+         " threshold), separately at each n"),
         ({}, "precision_band", "band", "simultaneous confidence band, valid jointly at all n"),
     ],
 )  # fmt: skip
@@ -109,7 +110,7 @@ def test_random_bound_draws_critical_over_n(two):
         equal(xy(ax, name)[:, 1], rows["critical"] / rows["n"])
     assert named(ax) == ["chance 5%", "chance 0.1%", "random 20%"]
     below = "of random orders stay below"
-    assert f"Gray area: 95% {below} the edge at any single n." in caption(ax)
+    assert f"Gray area: 95% {below} the edge, “chance 5%”, at any single n." in caption(ax)
     assert f"Line “chance 0.1%”: 99.9% {below} the line at any single n." in caption(ax)
 
 
@@ -135,7 +136,7 @@ def test_envelope_beside_the_bound(two):
     bound = two.rankeval.random_bound(0.05, n)
     equal(xy(ax, "chance 5%, each n")[:, 1], bound["critical"] / bound["n"])
     assert ax.get_xscale() == "log"
-    words = "below the edge at every n; the hairline is the bound for a single n"
+    words = "edge, “chance 5%, all n”, at every n; the hairline, “chance 5%, each n”, is the bound"
     assert words in caption(ax)
     alone = two.rankeval.plot.random_bound(0.05, simultaneous=False)
     endless = two.rankeval.plot.random_bound(0.05, range(1, 700), population="infinite")
