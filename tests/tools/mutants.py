@@ -395,6 +395,8 @@ SEEDED = {
         ("apart * np.sqrt(self.size[beyond])", "apart * (self.size[beyond])"),
         ("z += sign * (tp - edge[", "z += (tp - edge["),
         ("every = np.ones_like(true)\n", "every = ~true\n"),
+        ("tail = 2.0 * places.size * scipy", "tail = places.size * scipy"),
+        ("rest = z - along * own", "rest = z - own"),
     ],
     ("differences.py", "lists/groups lists/recall"): [
         ("center**2 - rest * beyond", "center**2 - beyond"),
@@ -619,7 +621,7 @@ SEEDED = {
         ("inside & (n > 1), (tp - 1.0) / (n - 1.0), 0.0)", "inside, tp / n, 0.0)"),
         ("np.asarray((1.0 - others * np.log1p", "np.asarray((1.1 - others * np.log1p"),
         ("positive / np.where(positive > 1, positive - 1.0, np.nan)", "positive / positive"),
-        ("share * negative * tp / n**2", "share * negative * tp / n"),
+        ("_from_own_block_on(at, each * precision)", "_from_own_block_on(at, share * precision)"),
         ("(positive - 1.0) / np.maximum(at.total - 1.0, 1.", "positive / np.maximum(at.total, 1."),
     ],
     ("areas.py", "curves/areas curves/area_differences lists/groups stats/areas"
@@ -858,7 +860,7 @@ SEEDED = {
         ("if power <= alpha:", "if power < alpha:"),
         ("plan.seeds * plan.n_seeds / n_seeds", "plan.seeds"),
         ("\"greater\": 1.0}", "\"greater\": 2.0}"),
-        ("items * ratio * drawn / (drawn - 1.0)", "items * ratio"),
+        ("* ratio * drawn / (drawn - 1.0)", "* ratio"),
     ],
     ("decisions/averages.py", "lists/measure_ranks lists/acceptance decisions/averages"
      " decisions/verdicts curves/early_retrieval curves/areas judging/annotation"
