@@ -39,8 +39,8 @@ _BLOCK = 4_000_000  # multipliers in memory at once
 _LARGE = 64  # a sum of at least this many signs is nearly normal: its kurtosis is -2/64
 _NOWHERE = ranking.mix(np.arange(2**32, 2**32 + 2, dtype=np.uint64))  # cells outside all lists
 _NOTHING = 1e-7  # smaller influences are rounding errors
-_MOVED = 256  # draws for a rare quantile: its tail probability is known to about 5%
-_TRIED = 24  # number of values between which a rare quantile is interpolated
+_MOVED = 512  # draws for a rare quantile: its tail probability is known to about 8%
+_TRIED = 10  # number of values between which a rare quantile is interpolated
 RARE = 10  # expected number of draws beyond a quantile, below which it is rare
 
 
@@ -251,8 +251,9 @@ def rare_values(sums: Sums, levels: Sequence[float], seed: int) -> FloatArray:
             count = (np.abs(rest + along * beyond) >= c * (1.0 - _NOTHING)).sum(axis=0)
             shares[number] += (1.0 / np.maximum(count, 1)).sum() / _MOVED
     tail = 2.0 * places.size * scipy.special.ndtr(-tried) * shares
-    falling = np.minimum.accumulate(tail)[::-1]
-    return np.interp(1.0 - np.array(levels), falling, tried[::-1])
+    # the logarithm of the tail probability is nearly a straight line in the squares
+    falling = np.log(np.minimum.accumulate(tail)[::-1])
+    return np.sqrt(np.interp(np.log1p(-np.array(levels)), falling, tried[::-1] ** 2))
 
 
 def _entering(first: IntArray, chosen: BoolArray, n_lists: int) -> Any:
