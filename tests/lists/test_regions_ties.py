@@ -212,7 +212,7 @@ def test_one_score_in_a_summary(one_score, adjust):
         table = one_score.rankeval.summary([50, 420], adjust=adjust)
     assert len(told) == 1
     assert table["tie_decides"].tolist() == (table["n"] == 50).tolist()
-    assert "determines the results of the tests for g and one" in in_words(table)
+    assert "can change the results of tests that involve g and one" in in_words(table)
 
 
 @pytest.mark.filterwarnings("ignore:ties=.shared:rankeval_pd.RankevalWarning")
