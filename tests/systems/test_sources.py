@@ -106,6 +106,34 @@ def test_specificity_is_the_recall_of_the_other_class():
     assert a[["gain", "p_value"]].to_numpy().tolist() == b[["gain", "p_value"]].to_numpy().tolist()
 
 
+def test_the_correct_of_one_class_is_no_accuracy():
+    y_true, models = [1, 1, 0, 0] * 10, {"a": [1, 1, 0, 0] * 10, "b": [1, 0, 0, 1] * 10}
+    for metric in ("f1", "precision", "recall", "specificity"):
+        items = rankeval_pd.from_predictions(y_true, models, metric)
+        assert items.rankeval(metric=metric).system_ranks()["value"].max() == 1.0
+        for ask in (rankeval_pd.system_ranks, rankeval_pd.paired_permutation):
+            with pytest.raises(ValueError, match=r'Call from_predictions\(\.\.\., "accuracy"\)'):
+                ask(items, metric="accuracy")
+    items = rankeval_pd.from_predictions(y_true, models, "f1")
+    for metric in ("precision", "recall"):  # of the same columns
+        assert items.rankeval(metric=metric).system_ranks()["value"].max() == 1.0
+    for name in models:  # whoever adds totals means all items
+        items[name, "total"] = 2
+    assert items.rankeval(metric="accuracy").system_ranks()["value"].max() == 0.25
+
+
+@pytest.mark.parametrize("metric", ["balanced_accuracy", "macro_f1"])
+def test_advice_for_an_interval_can_be_followed(metric):
+    y_true = [1, 1, 0, 0] * 10
+    items = rankeval_pd.from_predictions(y_true, {"a": y_true, "b": y_true}, metric)
+    with pytest.warns(RankevalWarning, match=r'data of from_predictions\(\.\.\., "accuracy"\), pass'):
+        row = items.rankeval(metric=metric).paired_bootstrap(n_resamples=99).iloc[0]
+    assert np.isnan(row["ci_low"])
+    right = rankeval_pd.from_predictions(y_true, {"a": y_true, "b": y_true}, "accuracy")
+    row = right.rankeval(metric="accuracy").paired_bootstrap(n_resamples=99).iloc[0]
+    assert row["ci_low"] < 0.0 < row["ci_high"]
+
+
 def test_labels_that_never_occur_are_warned_of():
     with pytest.warns(RankevalWarning, match="'B' never occur in y_true"):
         items = rankeval_pd.from_predictions(["a", "b"], {"m": ["a", "B"]}, "accuracy")
