@@ -306,13 +306,10 @@ def _warn_of_few(every: Any, plan: TestPlan) -> None:
             " Use more items, or a system that guesses more often."
         )
     if any(every.flat):
-        scored = "items scored 0 or 1"
-        if plan.roles.get("metric") in ("balanced_accuracy", "macro_f1"):
-            scored = 'data of from_predictions(..., "accuracy")'
         texts.append(
             "No interval (NaN): all items are equal or have the same difference, so the variation"
-            f" between items is unknown. For {scored}, pass metric='accuracy' without groups to"
-            " obtain an interval."
+            " between items is unknown. For an interval, score items 0 or 1, as"
+            " from_predictions(..., 'accuracy') does, and pass metric='accuracy' without groups."
         )
     if any(every.uneven):
         texts.append(
