@@ -58,6 +58,8 @@ def no_table(argument: str, given: object, wanted: str) -> TypeError:
     advice = ""
     if way:
         advice = f" Convert it: {argument}.{way}."
+    if (argument, way) == ("table", "to_frame()"):  # a row of a result
+        advice = " To keep a row a table, select it as result.iloc[[0]]."
     return TypeError(f"{argument} is of type {name}: pass {wanted}.{advice}")
 
 

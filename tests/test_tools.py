@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from tests.tools import mutants
+from tests.tools import house, mutants
 from tests.tools.peers.__main__ import COUNTS, counted
 
 # ---- Seeded faults. Whether tests notice them is what ``python tests/tools/mutants.py`` sees.
@@ -33,6 +33,28 @@ def test_faults_are_many_and_in_every_file_of_statistics():
     files = {path.name for path in (mutants.ROOT / mutants.STATS).glob("*.py")}
     computing = files - {"__init__.py", "_types.py"}
     assert {fault.file for fault in mutants.FAULTS} >= computing
+
+
+# ---- The house check
+
+
+def test_the_house_check_prints_all_parts_and_says_what_to_do(monkeypatch, capsys):
+    counts = dict.fromkeys(house.MOST, 1) | {"option names": house.MOST["option names"] + 1}
+    sizes = house.Style(house.MOST_TOKENS + 1, 1, 1, 0, 0, 0, 0, [1])
+    monkeypatch.setattr(house, "style_of", lambda: sizes)
+    monkeypatch.setattr(house, "face_of", lambda: counts)
+    monkeypatch.setattr("sys.argv", ["house", "--only", "style", "face"])
+    with pytest.raises(SystemExit) as told:
+        house.main()
+    printed = capsys.readouterr().out
+    assert printed.index("== style") < printed.index("== face") < printed.index("raise statements")
+    tokens, names = str(told.value).strip().splitlines()
+    assert "MOST_TOKENS" in tokens
+    assert names.startswith("option names: more than MOST")
+    assert all(text.endswith("only an issue may raise a limit.") for text in (tokens, names))
+    sizes, counts["option names"] = sizes._replace(tokens=1), 1
+    monkeypatch.setattr(house, "style_of", lambda: sizes)
+    house.main()
 
 
 # ---- The public cases of peers: each agrees, or differs for a reason that is told

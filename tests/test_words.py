@@ -319,3 +319,30 @@ def test_digits_go_by_the_width_of_the_interval(value, width, percent, text):
 def test_one_sided_intervals():
     assert Unit(percent=True, decimals=0).gaps(0.02, np.inf) == "at least 2 points"
     assert Unit(percent=False, decimals=2).limits(-np.inf, 0.5) == "at most 0.50"
+
+
+def test_renamed_and_narrowed_results_are_refused_by_name():
+    df = rankeval_pd.datasets.simulate_candidates(200)
+    table, summary = df.rankeval.compare(n=[20, 50]), df.rankeval.summary(50)
+    many, ranges = df.rankeval.compare(n=range(20, 60)), df.rankeval.significant_ranges()
+    area = df.rankeval.compare_area()
+    for result, lacking in (
+        (table.rename(columns={"measure_a": "model"}), "measure_a/system_a/sample_a, which"),
+        (many[["n", "difference"]], r"measure_a/\S+, measure_b/\S+, which"),
+        (table[["measure_a", "difference"]], "measure_b/system_b/sample_b, which"),
+        (many.drop(columns="difference"), "difference/gain, which"),
+        (table.iloc[0].to_frame(), "measure_a/"),
+        (area.drop(columns="ci_high"), "ci_high, which"),
+        (ranges.drop(columns="n_first"), "n_first, which"),
+        (summary.rename(columns={"measure": "model"}), "measure/system, which"),
+        (summary.drop(columns="value"), "value, which"),
+    ):
+        with pytest.raises(
+            ValueError, match=rf"^table has no column {lacking}.*iloc\[\[0\]\]"
+        ) as e:
+            in_words(result)
+        assert len(str(e.value)) <= 250
+    for one in (table.iloc[0], [table.iloc[0]]):
+        with pytest.raises(TypeError, match=r"of type Series.*a row.*result\.iloc\[\[0\]\]\.$"):
+            in_words(one)
+    assert in_words(table.iloc[[0]]).startswith("At n = 20")

@@ -18,6 +18,7 @@ from rankeval_pd.curves.areas import (
     spread_of,
     t_and_p,
     to_average,
+    warn_if_none,
 )
 from rankeval_pd.decisions import Interval, Rows
 from rankeval_pd.doors import Data
@@ -234,6 +235,7 @@ def _compared_areas(
     """
     if joined:
         candidates = replace(candidates, n_groups=1)
+    warn_if_none(candidates.gold.size)
     pairs = doors.pair_names(candidates.measures, a, b)
     facts: dict[str, Any] = {}
     if how.adjust is not None:

@@ -165,6 +165,7 @@ def area_rows(
     kernel: Callable[..., Columns],
 ) -> Rows:
     """Return one row per group and measure, from a function of rankings and clusters."""
+    warn_if_none(candidates.gold.size)
     parts = []
     for numbers, ranking, _part in candidates.ranked():
         columns = kernel(ranking, candidates.clusters)
@@ -260,6 +261,7 @@ def area_of_outlines(
     table.attrs.update({"kind": kind, "ci": interval, "level": level})
     outline = rankings[0].outline
     table.attrs["n_candidates"] = outline.positive + outline.negative
+    warn_if_none(table.attrs["n_candidates"])
     return table
 
 
@@ -391,6 +393,14 @@ def _warn_if_few(spread: early.AreaSpread) -> None:
         warn(
             f"area: a class has only {int(least[few].min())} candidates; below {_FEW}, the "
             "interval and test may be unreliable. Treat them as approximate, or pool groups."
+        )
+
+
+def warn_if_none(total: int) -> None:
+    """Warn if there are no candidates, so that areas are missing."""
+    if not total:
+        warn(
+            "area: there are no candidates, so no area is known. Check that the data are complete."
         )
 
 

@@ -933,7 +933,8 @@ def pair_names(measures: Sequence[Hashable], a: Hashable, b: Names) -> list[Pair
     if not pairs:
         raise ValueError(
             f"a={a!r}, b={b!r}: there is only one measure, {measures[0]!r}, but a comparison needs"
-            " two. Add a column with the scores of another measure."
+            " two. Add a column of scores, which must be real numbers: text and complex numbers are"
+            " skipped, and so are booleans unless measures=... names them."
         )
     return pairs
 

@@ -286,10 +286,13 @@ def check_n(n: Any) -> Sizes:
             return Shares(np.array(list(dict.fromkeys(map(float, shares)))))
         for value in values:
             if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
-                raise TypeError(
-                    f"n={shown(value)} is of type {type(value).__name__}: pass whole numbers of at"
-                    " least 1, or shares of the candidates (floats between 0 and 1), or None"
-                    " for every n."
+                error: type[Exception] = TypeError
+                kind = f" is of type {type(value).__name__}"
+                if isinstance(value, float | np.floating):  # a share has this type
+                    error, kind = ValueError, ""
+                raise error(
+                    f"n={shown(value)}{kind}: pass integers of at least 1, or only shares of the"
+                    " candidates (floats between 0 and 1), or None for every n."
                 )
     smallest = min(values, default=0)
     largest = max(values, default=0)

@@ -139,6 +139,13 @@ def _needed(
     needed: list[Hashable] = [*formula.statistics]
     if metric == "accuracy" and "total" not in statistics:
         needed.remove("total")
+        counted = [name for name in ("guess", "gold") if name in statistics]
+        if counted:  # 'correct' counts the true positives, and an item counts even without one
+            raise ValueError(
+                f"metric='accuracy': beside {listed(counted)}, 'correct' counts the true positives"
+                ' of one class. Call from_predictions(..., "accuracy"), or add the number of all'
+                " items as a statistic 'total'."
+            )
     wanted = f"the statistics {listed(needed, most=4)}"
     if metric in _ONE_COLUMN:
         wanted = "one column per system"

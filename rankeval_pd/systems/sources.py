@@ -610,14 +610,20 @@ def _positive_labels(positive: Any, known: list[Any]) -> list[Any]:
     among = [1] if positive is None else true_values(positive)
     labels = pd.unique(pd.Series(known, dtype=object)).tolist()
     lacking = [x for x in among if not any(bool(x == label) for label in labels)]
-    unclear = positive is None and not {*labels} <= {0, 1}
-    if unclear or lacking or not among:
-        given = positive
-        if lacking and not unclear:
-            given = lacking[0]
+    if positive is None and not {*labels} <= {0, 1}:
         raise ValueError(
-            f"positive={shown(given)} is not one of the labels {listed(labels, 3)}. Name the"
-            " positive class, positive=..., which is 1 or True by default."
+            f"positive is missing, and the labels are {listed(labels, 3)}. Name the positive class,"
+            " positive=..., which is 1 or True by default."
+        )
+    if positive is None and lacking:
+        raise ValueError(
+            "no item is positive: the positive class is 1 or True by default, and the labels are"
+            f" {listed(labels, 3)}. Check the labels, or name another class, positive=..."
+        )
+    if lacking or not among:
+        raise ValueError(
+            f"positive={shown([*lacking, positive][0])} is not one of the labels"
+            f" {listed(labels, 3)}. Name a class that occurs."
         )
     return among
 

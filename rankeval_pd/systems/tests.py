@@ -308,8 +308,8 @@ def _warn_of_few(every: Any, plan: TestPlan) -> None:
     if any(every.flat):
         texts.append(
             "No interval (NaN): all items are equal or have the same difference, so the variation"
-            " between items is unknown. For items scored 0 or 1, pass metric='accuracy' without"
-            " groups to obtain an interval."
+            " between items is unknown. For an interval, score items 0 or 1, as"
+            " from_predictions(..., 'accuracy') does, and pass metric='accuracy' without groups."
         )
     if any(every.uneven):
         texts.append(

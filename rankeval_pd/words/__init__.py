@@ -15,7 +15,7 @@ from rankeval_pd.words.methods import methods_section
 from rankeval_pd.words.numbers import join
 from rankeval_pd.words.results import comparison_sentences, range_sentences, verdict_sentences
 from rankeval_pd.words.rows import row_sentences
-from rankeval_pd.words.vocabulary import CAVEATS, DIFFERENCES, PAIRED, handled
+from rankeval_pd.words.vocabulary import CAVEATS, DIFFERENCES, PAIRED, handled, no_columns
 
 Writer = Callable[[pd.DataFrame, Attrs], Iterator[str]]
 Table = pd.DataFrame | xr.Dataset
@@ -76,7 +76,10 @@ def in_words(table: Tables, *, methods: bool = False) -> str:
             told = [methods_section(frame, attrs)]
         else:
             write = _WRITERS.get(attrs["method"], row_sentences)
-            told = [*write(frame, attrs), *_caveats(attrs)] or ["The table has no rows."]
+            try:
+                told = [*write(frame, attrs), *_caveats(attrs)] or ["The table has no rows."]
+            except KeyError as error:  # the user has renamed or dropped a column
+                raise no_columns(error.args) from error
         if name:
             told = [f"{name}: {text}" for text in told]
         texts += told

@@ -29,6 +29,7 @@ from rankeval_pd.words.vocabulary import (
     adjustment,
     alpha_of,
     called,
+    check_columns,
     extreme_of,
     first_of,
     is_lower_better,
@@ -71,6 +72,8 @@ _GAPS = ("difference", "gain")
 
 def comparison_sentences(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
     """Write the difference for each pair, or a summary of many pairs."""
+    sides = (f"measure_{x}/system_{x}/sample_{x}" for x in "ab")
+    check_columns(frame, *sides, "difference/gain")
     gap, p = first_of(frame, _GAPS), first_of(frame, P_VALUES)
     how = adjustment(attrs) or "unadjusted" * (len(frame) > 1 and p == "p_value")
     low = first_of(frame, ("ci_low", "band_low"))
@@ -219,6 +222,7 @@ def range_sentences(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
 
 def verdict_sentences(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
     """Describe the best rows, all rows tied with the best, and the differences."""
+    check_columns(frame, "measure/system", "value")
     name = first_of(frame, ("measure", "system"))
     keys = list(frame.columns[: list(frame.columns).index(name)])
     keys += [x for x in ("metric", "n") if x in frame and x not in keys]

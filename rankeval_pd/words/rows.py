@@ -34,6 +34,7 @@ from rankeval_pd.words.vocabulary import (
     adjustment,
     alpha_of,
     called,
+    check_columns,
     first_of,
     level_of,
     side_of,
@@ -143,6 +144,7 @@ per_query
 def row_sentences(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
     """Write a sentence for each row of a table, or the range of a long table."""
     if attrs["method"] == "per_query":
+        check_columns(frame, "metric", "measure", "value")
         means = frame.groupby(["metric", "measure"], sort=False, observed=True)["value"]
         frame = means.agg(["mean", "count"]).reset_index()
         frame = frame.rename(columns={"mean": "value", "count": "queries"})

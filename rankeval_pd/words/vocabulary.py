@@ -478,4 +478,19 @@ def first_of(columns: Any, names: Iterable[str]) -> str:
     return next((name for name in names if name in columns), "")
 
 
+def check_columns(frame: pd.DataFrame, *needed: str) -> None:
+    """Raise an error unless a table has the columns, each under one of its names."""
+    lacking = [names for names in needed if not first_of(frame, names.split("/"))]
+    if lacking:
+        raise no_columns(lacking)
+
+
+def no_columns(names: Iterable[Any]) -> ValueError:
+    """Return the error for a table without columns that sentences need."""
+    return ValueError(
+        f"table has no column {', '.join(map(str, names))}, which sentences need under this name."
+        " Pass the result of a method, or rows of it with these columns: result.iloc[[0]]."
+    )
+
+
 MOST = 8  # largest number of rows for which each row gets a sentence

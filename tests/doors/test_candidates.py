@@ -395,6 +395,12 @@ def test_a_comparison_needs_two(df):
         df.rankeval.compare(b="x")
 
 
+def test_columns_that_are_no_measures_are_told_if_only_one_is_left(df):
+    for other in (df["x"] > 0, "text", 1j):
+        with pytest.raises(ValueError, match=r"text and complex numbers are skipped"):
+            df[["x", "gold"]].assign(other=other).rankeval.compare(n=3)
+
+
 def test_a_name_of_two_columns_is_refused_where_it_is_asked(df):
     twice = df.assign(id=range(40), other=range(40)).rename(columns={"other": "id"})
     for role in ("by", "key", "gold"):
@@ -489,6 +495,14 @@ def test_acceptance_sets_of_an_empty_frame(df):
     # no groups, no rows
     grouped = df.assign(query="q").iloc[:0].rankeval(by="query")
     assert grouped.acceptance_precision({"x": 2}).empty
+
+
+@pytest.mark.parametrize("kind", ["roc", "ap"])
+def test_areas_of_an_empty_frame_are_warned_of(significant, kind):
+    for method in ("area", "compare_area"):
+        with pytest.warns(RankevalWarning, match="there are no candidates, so no area is known"):
+            table = ask(significant.iloc[:0], method, kind=kind)
+        assert table.filter(regex="area|difference").isna().all(axis=None)
 
 
 def test_an_empty_frame_has_no_list_of_ten(df):

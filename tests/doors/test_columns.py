@@ -229,9 +229,10 @@ def test_one_class_is_said(frame):
     [
         (0, ValueError, r"n=0 is no size of a list"),
         ([2, -3], ValueError, r"n=-3 is no size of a list"),
-        (2.0, TypeError, r"n=2.0 is of type float"),
-        (2.5, TypeError, r"n=2.5 is of type float: pass whole numbers"),
-        (np.array([1.0]), TypeError, r"is of type float64"),
+        (2.0, ValueError, r"n=2.0: pass integers"),
+        (2.5, ValueError, r"n=2.5: pass integers of at least 1, or only shares"),
+        (np.nan, ValueError, r"n=nan: pass integers"),
+        (np.array([1.0]), ValueError, r"n=1.0: pass integers"),
         (True, TypeError, r"n=True is of type bool"),
         ("all", TypeError, r"n='all' is of type str"),
         ([[1]], TypeError, r"n=\[1\] is of type list"),
@@ -361,10 +362,10 @@ def test_shares_of_ranges_of_regions_and_of_a_number_of_candidates(frame):
 
 
 def test_what_is_no_share(frame, ragged):
-    with pytest.raises(TypeError, match=r"n=0\.1 is of type float: pass whole numbers"):
+    with pytest.raises(ValueError, match=r"n=0\.1: pass integers .*, or only shares"):
         frame.rankeval.nbest_precision([0.1, 5])
     for n in (1.0, 0.0, 5.5, -0.5, np.nan):
-        with pytest.raises(TypeError, match=r"shares of the candidates \(floats between 0 and 1"):
+        with pytest.raises(ValueError, match=r"shares of the candidates \(floats between 0 and 1"):
             check_n(n)
     with pytest.raises(ValueError, match=r"combine=True with n=0\.1"):
         ragged.rankeval(by="query").random_test(0.1, combine=True)

@@ -106,6 +106,34 @@ def test_specificity_is_the_recall_of_the_other_class():
     assert a[["gain", "p_value"]].to_numpy().tolist() == b[["gain", "p_value"]].to_numpy().tolist()
 
 
+def test_the_correct_of_one_class_is_no_accuracy():
+    y_true, models = [1, 1, 0, 0] * 10, {"a": [1, 1, 0, 0] * 10, "b": [1, 0, 0, 1] * 10}
+    for metric in ("f1", "precision", "recall", "specificity"):
+        items = rankeval_pd.from_predictions(y_true, models, metric)
+        assert items.rankeval(metric=metric).system_ranks()["value"].max() == 1.0
+        for ask in (rankeval_pd.system_ranks, rankeval_pd.paired_permutation):
+            with pytest.raises(ValueError, match=r'Call from_predictions\(\.\.\., "accuracy"\)'):
+                ask(items, metric="accuracy")
+    items = rankeval_pd.from_predictions(y_true, models, "f1")
+    for metric in ("precision", "recall"):  # of the same columns
+        assert items.rankeval(metric=metric).system_ranks()["value"].max() == 1.0
+    for name in models:  # whoever adds totals means all items
+        items[name, "total"] = 2
+    assert items.rankeval(metric="accuracy").system_ranks()["value"].max() == 0.25
+
+
+@pytest.mark.parametrize("metric", ["balanced_accuracy", "macro_f1"])
+def test_advice_for_an_interval_can_be_followed(metric):
+    y_true = [1, 1, 0, 0] * 10
+    items = rankeval_pd.from_predictions(y_true, {"a": y_true, "b": y_true}, metric)
+    with pytest.warns(RankevalWarning, match=r"as from_predictions\(\.\.\., 'accuracy'\) does"):
+        row = items.rankeval(metric=metric).paired_bootstrap(n_resamples=99).iloc[0]
+    assert np.isnan(row["ci_low"])
+    right = rankeval_pd.from_predictions(y_true, {"a": y_true, "b": y_true}, "accuracy")
+    row = right.rankeval(metric="accuracy").paired_bootstrap(n_resamples=99).iloc[0]
+    assert row["ci_low"] < 0.0 < row["ci_high"]
+
+
 def test_labels_that_never_occur_are_warned_of():
     with pytest.warns(RankevalWarning, match="'B' never occur in y_true"):
         items = rankeval_pd.from_predictions(["a", "b"], {"m": ["a", "B"]}, "accuracy")
@@ -171,9 +199,9 @@ def test_the_positive_class_is_named_and_never_guessed():
     for labels, guesses in (
         (grade, guess), (grade % 2 + 1, guess % 2 + 1), (grade % 2 * 2 - 1, grade % 2 * 2 - 1),
     ):  # fmt: skip
-        with pytest.raises(ValueError, match=r"positive=None is not one of the labels .*positive="):
+        with pytest.raises(ValueError, match=r"positive is missing.* labels are .*positive="):
             rankeval_pd.from_scores(labels, score)
-        with pytest.raises(ValueError, match=r"positive=None is not one of the labels .*positive="):
+        with pytest.raises(ValueError, match=r"positive is missing.* labels are .*positive="):
             rankeval_pd.from_predictions(labels, guesses, "f1")
         assert len(rankeval_pd.from_predictions(labels, guesses, "accuracy")) == 200
     for positive in (1, [1, 2], {1, 2}, np.array([1, 2])):
@@ -196,11 +224,12 @@ def test_what_is_no_prediction_is_refused():
         (([1, 0], {}, "f1"), {}, ValueError, "contains no models"),
         (([1, 0], {"a": "10"}, "f1"), {}, TypeError, "='10': pass a list with"),
         ((sparse.csr_array([[1, 0]]), {"a": [1, 0]}, "f1"), {}, TypeError, "y_true=<csr_array"),
-        ((["n", "y"], {"a": ["n", "y"]}, "f1"), {}, ValueError, "None .*'n', 'y'.*positive="),
+        ((["n", "y"], {"a": ["n", "y"]}, "f1"), {}, ValueError, "missing.*'n', 'y'.*positive="),
         (([1, 0], {"gold": [1, 0]}), {}, ValueError, "named 'gold', which is reserved"),
         (([1, 0], {"a": ["x", "y"]}), {}, TypeError, "not numbers.*from_predictions"),
         (([1, 0], np.ones((2, 2))), {}, ValueError, r"shape \(2, 2\): pass one .*proba\[:, 1\]"),
-        (([0, 0], [0.2, 0.1]), {}, ValueError, "positive=1 is not one of the labels 0"),
+        (([0, 0], [0.2, 0.1]), {}, ValueError, "no item is positive: .* labels are 0. Check"),
+        (([0, 0], {"a": [0, 0]}, "f1"), {}, ValueError, "no item is positive: .* are 0. Check"),
         (([1, 2], [0.2, 0.1]), {"positive": [1, 7]}, ValueError, "positive=7 is not one of"),
         (([1, 2], [0.2, 0.1]), {"positive": []}, ValueError, r"positive=\[\] is not one of"),
     ]:  # fmt: skip

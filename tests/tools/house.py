@@ -59,6 +59,7 @@ def span(node: ast.AST) -> set[int]:
 # ---- How the package reads
 
 MOST_TOKENS = 306_500  # .ci/run fails above this number, which only an issue may raise
+MEND = "Shorten code, or merge what is alike; only an issue may raise a limit."
 
 
 class Style(NamedTuple):
@@ -134,8 +135,8 @@ def style_of(root: Path = ROOT) -> Style:
     )
 
 
-def style() -> None:
-    """Print how the package reads, and fail if it grew."""
+def style() -> str:
+    """Print how the package reads, and return what to do if it grew too large."""
     count = style_of()
     print(f"tokens                       {count.tokens:,} (at most {MOST_TOKENS:,})")
     print(f"lines                        {count.lines:,}")
@@ -151,7 +152,8 @@ def style() -> None:
     )
     print(f"formatting exceptions        {count.skips:,}")
     if count.tokens > MOST_TOKENS:
-        raise SystemExit(f"tokens: {count.tokens:,}, more than {MOST_TOKENS:,} (MOST_TOKENS).")
+        return f"tokens: {count.tokens:,}, more than {MOST_TOKENS:,} (MOST_TOKENS). {MEND}"
+    return ""
 
 
 # ---- What a user meets
@@ -198,14 +200,15 @@ def face_of() -> dict[str, int]:
     }
 
 
-def face() -> None:
-    """Print what a user meets, and fail if it grew."""
+def face() -> str:
+    """Print what a user meets, and return what to do if it grew too large."""
     counts = face_of()
     for name, count in counts.items():
         print(f"{name:<28} {count:,} (at most {MOST[name]:,})")
     grown = [name for name, count in counts.items() if count > MOST[name]]
     if grown:
-        raise SystemExit(f"{', '.join(grown)}: more than MOST allows.")
+        return f"{', '.join(grown)}: more than MOST allows. {MEND}"
+    return ""
 
 
 # ---- The way of a call
@@ -263,8 +266,8 @@ def way_of(call: Call) -> Way:
     return Way(len({file for file, *_ in seen}), len(seen), switches, depth)
 
 
-def way() -> None:
-    """Print the files and functions on the way of some calls."""
+def way() -> str:
+    """Print the files and functions on the way of some calls, which have no limit."""
     df, systems = candidates(5_000), items(500)
     calls: dict[str, Call] = {
         "compare(n=100)": lambda: df.rankeval.compare("m0", "m1", n=100),
@@ -277,6 +280,7 @@ def way() -> None:
     for name, call in calls.items():
         files, functions, switches, depth = way_of(call)
         print(f"{name:<28}{files:>7,}{functions:>11,}{switches:>10,}{depth:>7,}")
+    return ""
 
 
 def closed(call: Call) -> None:
@@ -291,7 +295,7 @@ PARTS = {"style": style, "face": face, "way": way}
 
 
 def main() -> None:
-    """Print the parts asked for."""
+    """Print the parts asked for, and then fail if anything grew too large."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.tools.house",
         description=__doc__,
@@ -301,9 +305,12 @@ def main() -> None:
     chosen = parser.parse_args().only
     warnings.simplefilter("ignore")
     print(f"rankeval_pd {rankeval_pd.__version__}, Python {sys.version.split()[0]}")
+    grown = []
     for name in chosen:
         print(f"\n== {name}")
-        PARTS[name]()
+        grown.append(PARTS[name]())
+    if any(grown):
+        raise SystemExit("\n" + "\n".join(filter(None, grown)))
 
 
 if __name__ == "__main__":
