@@ -528,6 +528,8 @@ def _caption(
         words += vocabulary.target_of(attrs).split() * (limits == 1)
         named = vocabulary.with_youden(" ".join(words), frame, attrs)
         told["limits"] = named + " of the differences" * (against and not gaps)
+        if vocabulary.are_bounds(attrs):
+            told["limits"] = "the limits for any labels of the unjudged candidates"
     tested = lettered or bool(vocabulary.known(frame, ("p_value", "p_adjusted")))
     if tested and len(frame) > 1 and attrs.get("family") != "1 pair":
         told["tests"] = vocabulary.adjustment(attrs) or "unadjusted"

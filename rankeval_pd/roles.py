@@ -853,8 +853,8 @@ def awaits_measures(data: FrameOrDataset, keywords: Keywords) -> bool:
 
 #: usual names of the columns of a long frame, by what they are
 USUAL = {
-    "query": ("query", "qid", "query_id"),
-    "document": ("document", "docno", "doc_id", "docid", "item"),
+    "query": ("query", "qid", "query_id", "user", "user_id"),
+    "document": ("document", "docno", "doc_id", "docid", "item", "item_id"),
     "grade": ("gold", "grade", "label", "relevance"),
     "run": ("run", "model", "system", "measure", "name", "tag"),
 }
@@ -869,12 +869,13 @@ def usual_roles(data: Any, keywords: Keywords) -> dict[str, Any]:
     """
     if not isinstance(data, pd.DataFrame) or data.columns.nlevels > 1 or "score" not in data:
         return {}
-    named = [keywords.get(x) for x in (*_NAMING, "measures", "exclude")]
-    renamed = all(x is None or (isinstance(x, str) and x in _RENAMED) for x in named)
-    if not renamed or not data.columns.is_unique:
-        return {}
     there = {kind: [x for x in names if x in data] for kind, names in USUAL.items()}
     found = {kind: names[0] for kind, names in there.items() if names}
+    renamed = {*_RENAMED, *(found[x] for x in _RENAMED if x in found)}
+    named = [keywords.get(x) for x in (*_NAMING, "measures", "exclude")]
+    known = all(x is None or (isinstance(x, str) and x in renamed) for x in named)
+    if not known or not data.columns.is_unique:
+        return {}
     several = any(len(names) > 1 for names in there.values())
     dtypes = dict(data.infer_objects().dtypes)  # numbers beside None are objects
     numbers = {x for x in data if is_score(dtypes[x]) or is_bool_dtype(dtypes[x])}
@@ -919,9 +920,11 @@ def with_usual_roles(
             " systems scored on test items. For retrieved documents, call per_query('nDCG@10',"
             " wide=True) first; for items, pass system=, score= and item=."
         )
-    names = {x: usual.pop(x) for x in _RENAMED if x in usual}
+    names = {usual.pop(x): x for x in _RENAMED if x in usual}
     if names:
-        data = data.rename(columns={column: name for name, column in names.items()})
+        data = data.rename(columns=names)
+        told = {role: names.get(keywords.get(role)) for role in _NAMING}
+        usual |= {role: name for role, name in told.items() if name is not None}
     return data, {**keywords, **usual}
 
 
@@ -938,6 +941,8 @@ def widened(data: Any, roles: Keywords) -> tuple[Any, Options]:
     rest = {name: x for name, x in roles.items() if name not in LONG}
     if not given:
         return data, rest
+    if "system" in given and rest.get("gold") is not None:  # with labels, rankings
+        given["measure"] = given.pop("system")
     told = ", ".join(f"{name}={shown(x, 20)}" for name, x in given.items())
     complete = len({"system", "measure"} & set(given)) == 1 and "score" in given
     table = isinstance(data, pd.DataFrame) and data.columns.nlevels == 1 and len(data) > 0

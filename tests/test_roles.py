@@ -493,6 +493,23 @@ def test_items_and_candidates_with_usual_names(runs):
     pd.testing.assert_frame_equal(lists, told.nbest_precision([1, 3]))
 
 
+@pytest.mark.filterwarnings("ignore:9 items:rankeval_pd.RankevalWarning")
+def test_roles_that_say_the_usual_change_nothing(runs):
+    """Users as queries, one role named or all, and runs named as systems."""
+    wanted = runs.rankeval.summary(["nDCG@2", "P@2"])
+    data = runs.rename(columns={"qid": "user", "docno": "item", "label": "relevance"})
+    every = {"score": "score", "by": "user", "item": "item", "gold": "relevance"}
+    for told in (
+        {},
+        {"by": "user"},
+        {"by": "user", "gold": "relevance"},
+        {"measure": "model", **every},
+        {"system": "model", **every},
+    ):
+        found = data.rankeval(**told).summary(["nDCG@2", "P@2"])
+        pd.testing.assert_frame_equal(pd.DataFrame(found), pd.DataFrame(wanted))
+
+
 @pytest.mark.parametrize(
     "doubt",
     [
@@ -508,6 +525,7 @@ def test_doubtful_long_frames_need_roles(runs, doubt):
     assert usual_roles(data, {}) == {}
     assert "read as a long frame" not in repr(data.rankeval)
     assert usual_roles(pd.concat([runs, runs]), {}) == {}  # repeated rows
-    assert usual_roles(runs, {"by": "qid"}) == {}
+    assert usual_roles(runs, {"by": "model"}) == {}
+    assert usual_roles(runs, {"by": "qid"}) == usual_roles(runs, {})
     with pytest.raises(ValueError, match=r"a long frame of rankings by 'model'.*per_query"):
         runs.rankeval.paired_bootstrap()

@@ -346,3 +346,16 @@ def test_renamed_and_narrowed_results_are_refused_by_name():
         with pytest.raises(TypeError, match=r"of type Series.*a row.*result\.iloc\[\[0\]\]\.$"):
             in_words(one)
     assert in_words(table.iloc[[0]]).startswith("At n = 20")
+
+
+def test_bounds_are_not_said_to_be_an_interval():
+    """With any labels of the unjudged candidates: no level, no law of an interval."""
+    gold = np.tile([1.0, 0.0, np.nan, 1.0], 25)
+    frame = pd.DataFrame({"a": -np.arange(100.0), "b": np.arange(100.0), "gold": gold})
+    call = frame.astype({"gold": object}).rankeval(unjudged="bounds", positive=1.0)
+    for table in (call.judged_precision(20), call.judged_difference("a", "b", 20)):
+        text = in_words(table, methods=True) + in_words(table) + paper_table(table, "latex")
+        assert "with any labels," in text
+        assert "the limits for any labels of the unjudged candidates" in text
+        for wrong in ("95", "ypergeometric", "MOVER"):
+            assert wrong not in text

@@ -14,6 +14,7 @@ from rankeval_pd.words.vocabulary import (
     TESTS,
     adjustment,
     alpha_of,
+    are_bounds,
     called,
     drawn_of,
     handled,
@@ -81,7 +82,8 @@ _LIMITS = "ci_low band_low difference_low threshold_low ci_failures".split()
 
 def _intervals(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
     """Describe the intervals and their level."""
-    if "interval" in attrs and "level" in attrs and known(frame, _LIMITS):
+    noted = "interval" in attrs and "level" in attrs and not are_bounds(attrs)
+    if noted and known(frame, _LIMITS):
         name = with_youden(f"{intervals_of(attrs)} intervals".lstrip(), frame, attrs)
         if "aim" in attrs:
             name = f"one-sided {name} for {attrs.get('family', '1 measure')}"

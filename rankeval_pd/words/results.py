@@ -28,6 +28,7 @@ from rankeval_pd.words.vocabulary import (
     Row,
     adjustment,
     alpha_of,
+    are_bounds,
     called,
     check_columns,
     extreme_of,
@@ -147,7 +148,10 @@ def _compared(row: Row, how: str, unit: Unit, attrs: Attrs) -> str:
         interval = {"band_": "band"}.get(limits, "interval")
         if side != "two-sided":
             start, interval = f"one-sided {start}", f"limit for {a} minus {b}:"
-        beside.append(" ".join([*start.split(), level_of(attrs), interval, unit.gaps(*ends)]))
+        named = [*start.split(), level_of(attrs), interval]
+        if are_bounds(attrs):
+            named = ["with any labels,"]
+        beside.append(" ".join([*named, unit.gaps(*ends)]))
     if "n_queries" in row and attrs.get("average"):
         over = listed_of(attrs, "by") or "query"
         beside.append(f"{attrs['average']} average over {row['n_queries']:,} groups of {over}")

@@ -33,6 +33,7 @@ from rankeval_pd.words.vocabulary import (
     Row,
     adjustment,
     alpha_of,
+    are_bounds,
     called,
     check_columns,
     first_of,
@@ -274,6 +275,8 @@ def _row(row: Row, units: Mapping[Any, Unit], sentence: str, attrs: Attrs) -> st
         texts["least"] = Unit(is_rate, 2 - is_rate).value(ends[0])
         scope = str(attrs.get("intervals", "pointwise")).replace("pointwise", "")
         texts["ci"] = f"{scope} {level_of(attrs)} interval {shown}".lstrip()
+        if are_bounds(attrs):
+            texts["ci"] = f"with any labels, {shown}"
         if estimate == "gain" and side_of(attrs) != "two-sided":
             texts["ci"] = f"one-sided {level_of(attrs)} limit: {shown}"
         if limits == "band":

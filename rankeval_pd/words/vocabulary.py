@@ -441,6 +441,11 @@ def target_of(attrs: Attrs) -> str:
     return TARGETS.get(str(attrs.get("target")), "") * _has_laws(attrs)
 
 
+def are_bounds(attrs: Attrs) -> bool:
+    """Return whether the limits are those of all possible labels, and no confidence limits."""
+    return attrs.get("unjudged") == "bounds" and not attrs.get("average")
+
+
 def with_youden(text: str, columns: Container[str], attrs: Attrs) -> str:
     """Add the law of the limits for the Youden index to the name of the other intervals."""
     law = INTERVALS.get(str(attrs.get("interval_youden")))
