@@ -253,7 +253,8 @@ def rare_values(sums: Sums, levels: Sequence[float], seed: int) -> FloatArray:
     tail = 2.0 * places.size * scipy.special.ndtr(-tried) * shares
     # the logarithm of the tail probability is nearly a straight line in the squares
     falling = np.log(np.minimum.accumulate(tail)[::-1])
-    return np.sqrt(np.interp(np.log1p(-np.array(levels)), falling, tried[::-1] ** 2))
+    squares = np.interp(np.log1p(-np.array(levels)), falling, tried[::-1] ** 2)
+    return np.asarray(np.sqrt(squares), dtype=float)
 
 
 def _entering(first: IntArray, chosen: BoolArray, n_lists: int) -> Any:
