@@ -1084,7 +1084,8 @@ def _wide_scores(
             f"the combination of {listed(keys)} is not unique (repeated rows: {int(again.sum())},"
             f" for example {shown(where)}), but a {role} must have one score per item. Pass"
             f" {more}; item=[{rows[0]!r}, '...'], with groups={rows[0]!r} for repeated ratings;"
-            f" or average the scores, data.groupby({keys!r}, as_index=False)[{scores!r}].mean()."
+            " or, if none is lacking, average the scores,"
+            f" data.groupby({keys!r}, as_index=False)[{scores!r}].mean()."
         )
     plain = frame.set_index(keys)[scores]
     order = frame[columns].drop_duplicates()

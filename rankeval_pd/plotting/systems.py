@@ -569,7 +569,7 @@ def calibration(canvas: Canvas, table: pd.DataFrame) -> None:
     table = table.sort_values("p_low")
     at = (table["p_low"].clip(lower=1e-6) * table["p_high"]) ** 0.5
     known = table["agreement"].notna()
-    canvas.guide(at, table["expected_agreement"], "expected")
+    canvas.guide(at[known], table["expected_agreement"][known], "expected")
     ends = table["expected_agreement"][known].dropna()
     if len(ends):
         end = (at[ends.index[-1]], ends.iloc[-1])

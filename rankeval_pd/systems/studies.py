@@ -489,6 +489,8 @@ def _calibrated(
 ) -> pd.DataFrame:
     """Return the agreement of the pairs in each bin and group."""
     rows, level = [], attrs["level"]
+    outside = (table["p_value"] <= edges[0]) | (table["p_value"] > edges[-1])
+    attrs |= {"n_outside_bins": int(outside.sum()) or None}
     for keys, part in grouped(table, groups):
         for low, high in pairwise(edges):
             inside = part[(part["p_value"] > low) & (part["p_value"] <= high)]

@@ -236,6 +236,9 @@ column
 caveat
     target=unjudged: The intervals allow only for the unjudged candidates of these lists. Tests, and
         intervals for lists that are judged completely, generalize to other samples of candidates.
+    n_tied_votes: Candidates with tied votes of the annotators were omitted ({n_tied_votes:,}).
+    n_outside_bins=1: One pair has a p-value outside the bins.
+    n_outside_bins: {n_outside_bins:,} pairs have p-values outside the bins.
     n_ending_in_tie=1: In one row, a list ends inside a tie.
     n_ending_in_tie: In {n_ending_in_tie:,} rows, a list ends inside a tie.
     p_adjusted=rounded up: Adjusted p-values are exact, or rounded up to the next exact p-value.

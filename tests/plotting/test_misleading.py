@@ -223,3 +223,17 @@ def test_pictures_have_the_digits_of_tables(ranked):
         cells = rankeval_pd.paper_table(table).to_numpy(dtype=str).ravel()
         values, *_ = columns(plot(table)).values()
         assert [cell.partition(" ")[0] for cell in cells] == [x.rstrip("%") for x in values]
+
+
+def test_the_expected_line_joins_bins_that_hold_pairs():
+    """Bins without pairs interrupted it, so that single points had no line at all."""
+    rng = np.random.default_rng(1)
+    skill = np.linspace(0.6, 0.7, 6)
+    here, there = (pd.DataFrame(rng.random((400, 6)) < skill) for _ in "ab")
+    table = here.rankeval.paired_bootstrap().rankeval.calibration(there)
+    known = table["expected_agreement"].notna()
+    assert not known.all()
+    ax = plotting.calibration(table)
+    assert line(ax, "expected").get_ydata().tolist() == table["expected_agreement"][known].tolist()
+    assert table.attrs["n_outside_bins"] + table["n_pairs"].sum() == 15
+    assert "pairs have p-values outside the bins." in rankeval_pd.in_words(table)
