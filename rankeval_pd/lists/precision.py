@@ -818,6 +818,7 @@ def difference_margins(
             sums = bands.Sums(cells, edges, spread.center[differ], spread.influence[differ])
             if (drawing["n_resamples"] + 1) * (1.0 - max(levels)) < bands.RARE:
                 factors = [*bands.rare_values(sums, levels, drawing["seed"])]
+                drawing.get("advance", errors.nothing_moves)(drawing["n_resamples"])
             else:
                 largest = bands.largest(sums, **drawing)
                 factors = [bands.critical_value(largest, level) for level in levels]

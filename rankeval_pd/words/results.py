@@ -91,7 +91,11 @@ def comparison_sentences(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
         return
     # the number of significant comparisons, and the largest difference
     alpha = alpha_of(attrs)
+    every = len(frame)
     frame = frame[frame[p].notna()]
+    if frame.empty:
+        yield f"None of the {every:,} comparisons could be tested."
+        return
     sure = rejects(frame[p], alpha)
     told = f"{sure.sum():,} {agree(sure.sum(), 'is', 'are')}"
     if not sure.any():

@@ -261,8 +261,9 @@ def test_a_long_frame_has_the_numbers_of_its_runs_or_warns(runs, missing):
     # with the rest of the judged documents, as the page on runs says
     judged = frame.loc[frame[runs].isna().all(axis=1), ["query", "document", "grade"]].dropna()
     judged.columns = ["qid", "docno", "label"]
-    whole = pd.concat([long, judged.assign(model=None, score=missing)])
-    whole["score"] = whole["score"].astype(object if missing is None else float)
+    whole = pd.concat([long, judged])  # without a model and a score
+    if missing is None:
+        whole = whole.astype({"score": object}).where(whole.notna(), None)
     found = whole.rankeval.per_query(metrics, wide=True)
     np.testing.assert_allclose(found, wanted, rtol=1e-12)
     assert list(found["AP"]) == runs
