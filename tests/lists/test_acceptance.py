@@ -655,7 +655,7 @@ def test_a_margin_of_sets_is_that_of_tango(simulated, of):
 @pytest.mark.parametrize("of", ["precision", "npv", "f1"])
 def test_a_margin_of_sets_agrees_with_the_interval(simulated, of):
     """Two one-sided tests reject at 5% if and only if the 90% interval is within the margin."""
-    for margin in (0.02, 0.05, 0.1, 0.2, 0.4):
+    for margin in (0.05, 0.2):
         row = simulated.rankeval.compare_thresholds(
             "good", "fair", 1.0, of=of, margin=margin, level=0.9
         ).iloc[0]
