@@ -121,8 +121,8 @@ def acceptance_precision(
     + fp + fn). Youden's J is a difference between two independent proportions, with Miettinen and
     Nurminen's limits (see :func:`compare`). With ``groups``, each rate is a ratio of sums over
     independent groups, with Korn and Graubard's effective size as in :func:`nbest_precision`. J + 1
-    is twice the area under the ROC curve of a score with two values, accepted and rejected; its
-    limits are those of :func:`area` with ``groups``, with a variance reduced for ties.
+    is twice the area under the ROC curve of a score with two values, accepted and rejected, so
+    :func:`area` with ``groups`` gives its limits, after the variance is reduced for ties.
 
     References
     ----------

@@ -680,10 +680,8 @@ def _swaps_of_pair(
         if how.alternative != "two-sided":
             share = min(2.0 * share, 0.999)
         level = 1.0 - share
-        draws = drawing["n_resamples"]
-        margin = difference_margins(
-            pair, sizes, [level], each=each, n_resamples=draws, seed=how.seed
-        )[0]
+        draws = {"n_resamples": drawing["n_resamples"], "seed": how.seed}
+        margin = difference_margins(pair, sizes, [level], each=each, tested=True, **draws)[0]
     return {
         "p_value": found.alone,
         "p_swaps": p_swaps,

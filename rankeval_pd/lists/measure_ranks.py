@@ -231,7 +231,7 @@ def _tests_of_pair(
     statistics = tied and tied.statistics()
     swapped = swaps.swap_tests(*ranked[:3], n, "two-sided", keys, ends=statistics, **swapping)
     drawing = {name: swapping[name] for name in ("each", "n_resamples", "seed")}
-    margins = [*difference_margins(ranked, n, levels, **drawing)]
+    margins = [*difference_margins(ranked, n, levels, tested=True, **drawing)]
     ends = {}
     if tied is not None:
         ends = _end_columns(tied, n, cut, *swapped.ends)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -792,14 +793,24 @@ def _difference_of_pair(
 
 
 def difference_margins(
-    pair: ListPair, n: IntArray, levels: list[float], *, each: bool = False, **drawing: Any
+    pair: ListPair,
+    n: IntArray,
+    levels: list[float],
+    *,
+    each: bool = False,
+    tested: bool = False,
+    **drawing: Any,
 ) -> FloatArray:
     """Return the half-width of a difference band as an array (level, n).
 
-    With ``each``, the width is computed separately for each n, without draws.
+    With ``each``, the width is computed separately for each n, without draws. With ``tested``, the
+    draws are those of a test of several pairs, of which too few may exceed the levels.
     """
+    rare = tested and (drawing["n_resamples"] + 1) * (1.0 - max(levels)) < bands.RARE
     rising, back = np.unique(n, return_inverse=True)
     if pair.cluster is not None:
+        if rare:
+            drawing["n_resamples"] = math.ceil(bands.RARE / (1.0 - max(levels)))
         return groups.margins(pair, rising, levels, each=each, **drawing)[:, back]
     ranks = (pair.rank_a, pair.rank_b)
     gold = pair.gold
@@ -816,9 +827,8 @@ def difference_margins(
             edges = spread.edge_a[differ], spread.edge_b[differ]
             cells = bands.cells(gold, ranks, rising[differ], pair.keys, pair.whole)
             sums = bands.Sums(cells, edges, spread.center[differ], spread.influence[differ])
-            if (drawing["n_resamples"] + 1) * (1.0 - max(levels)) < bands.RARE:
+            if rare:
                 factors = [*bands.rare_values(sums, levels, drawing["seed"])]
-                drawing.get("advance", errors.nothing_moves)(drawing["n_resamples"])
             else:
                 largest = bands.largest(sums, **drawing)
                 factors = [bands.critical_value(largest, level) for level in levels]

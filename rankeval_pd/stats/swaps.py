@@ -321,13 +321,16 @@ def swap_tests(
     largest: list[FloatArray] = []
     start = 0
     while True:
-        drawing: Any = {
-            "start": start,
-            "n_resamples": n_resamples,
-            "seed": seed,
-            "advance": advance,
-        }
-        swaps = Swaps(rank_a, rank_b, gold, keys, **drawing)
+        swaps = Swaps(
+            rank_a,
+            rank_b,
+            gold,
+            keys,
+            start=start,
+            n_resamples=n_resamples,
+            seed=seed,
+            advance=advance,
+        )
         for counts in swaps.counts(n):
             values = sided(region_statistic(counts, n), alternative)
             hits += [(values >= least).sum(axis=0) for least in limit]

@@ -26,6 +26,7 @@ from rankeval_pd.options import with_options
 from rankeval_pd.roles import Alternative as Alternative_of_roles
 from rankeval_pd.stats import AnyArray, IntArray
 from rankeval_pd.tables import Columns
+from rankeval_pd.words.vocabulary import RATES
 
 # ---- Plan test set sizes and numbers of seeds, and compute detectable gains
 
@@ -35,9 +36,7 @@ PlannedMetric = Literal[
     "accuracy", "mean", "precision", "recall", "specificity", "npv", "f1", "youden"
 ]
 #: rates at a threshold that can be planned, and the names of their limits
-_RATES = {"precision": "ci", "specificity": "spec"} | {
-    rate: rate for rate in ("recall", "npv", "f1", "youden")
-}
+_RATES = {"precision": "ci", "recall": "recall", **RATES}
 _ROWS = (pd.Series, pd.DataFrame, Mapping)
 #: columns of a plan, and the smallest number in each
 _LEAST = {"gain_se": 0.0, "n_items": 0.0, "n_groups": 2.0, "gain_se_seeds": 0.0, "n_seeds": 2.0}
@@ -107,8 +106,9 @@ def detectable_gain(
     -----
     Power is computed for the t test. The degrees of freedom are the number of items, clusters or
     seeds minus 1; the plan assumes the same mean cluster size. Variances are treated as known, so
-    results for two or three seeds are rough. The variance for an assumed AUC is that of Hanley and
-    McNeil for exponential scores. Rates at a threshold use the width of the pilot's interval.
+    results for two or three seeds are rough. For an assumed AUC, Hanley and McNeil's formula for
+    exponential scores gives the variance. Rates at a threshold use the width of the pilot's
+    interval.
 
     References
     ----------

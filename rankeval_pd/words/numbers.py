@@ -78,10 +78,8 @@ def column_unit(
     """Return the unit of a column, given the column with its lower limits, or ""."""
     widths: Any = []
     if low:
-        above, below = (
-            frame[low.removesuffix("low") + "high"] - frame[name],
-            frame[name] - frame[low],
-        )
+        above = frame[low.removesuffix("low") + "high"] - frame[name]
+        below = frame[name] - frame[low]
         widths = above + below
         if np.isinf(widths).all():  # a one-sided interval is half of one
             widths = 2.0 * np.fmin(above, below)

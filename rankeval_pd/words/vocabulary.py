@@ -445,7 +445,7 @@ def target_of(attrs: Attrs) -> str:
 
 
 def are_bounds(attrs: Attrs) -> bool:
-    """Return whether the limits are those of all possible labels, and no confidence limits."""
+    """Return whether the limits allow for any labels, so that they have no confidence level."""
     return attrs.get("unjudged") == "bounds" and not attrs.get("average")
 
 

@@ -122,7 +122,7 @@ def test_rates_of_groups_of_one_and_of_copies(simulated):
 
 
 def test_the_limits_of_j_of_groups_are_those_of_a_sandwich_and_cover_it():
-    """In large samples, the error is that of a difference of two means with cluster sums."""
+    """In large samples, the error agrees with sums over clusters for a difference of two means."""
     rng, hits = np.random.default_rng(0), 0
     for size in (3_000, *[100] * 100):
         patient = np.repeat(np.arange(size), 1 + rng.poisson(1.25, size))

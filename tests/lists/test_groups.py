@@ -500,3 +500,22 @@ def test_the_committed_simulations_of_areas_of_groups_cover():
     assert (areas["test"] <= 0.06).all()
     assert (areas[["wide", "beside"]] <= 1.3).all().all()
     assert areas["samples"].min() >= 2_000
+
+
+def test_limits_of_many_pairs_of_clusters_have_enough_draws(monkeypatch):
+    """Ten draws are expected beyond the quantile of each of 28 pairs, not the two of 999 draws."""
+    quality = {f"m{k}": 0.5 + 0.1 * k for k in range(8)}
+    frame = rankeval_pd.datasets.simulate_candidates(400, quality=quality).assign(
+        verb=np.arange(400) // 4
+    )
+    drawn = []
+    margins = clustered_lists.margins
+
+    def counted(*args, **options):
+        drawn.append(options["n_resamples"])
+        return margins(*args, **options)
+
+    monkeypatch.setattr(clustered_lists, "margins", counted)
+    frame.rankeval(groups="verb").compare(n=[20, 50], adjust="max-t", details=True)
+    assert len(drawn) == 28
+    assert min(drawn) >= 10 * 28 / 0.05 - 1

@@ -483,7 +483,7 @@ def test_ranks_with_two_crossed_factors():
 
 
 def test_few_raters_are_no_second_factor():
-    """The variance is that of segments, or of both factors, from the mean squares of ANOVA."""
+    """With one factor or both, the variance agrees with the mean squares of an ANOVA."""
     rng = np.random.default_rng(5)
     gain = 0.6 + rng.normal(0, 0.6, (60, 1)) + rng.normal(0, 0.05, 3) + rng.normal(0, 0.6, (60, 3))
     segment, rater = np.divmod(np.arange(180), 3)
