@@ -304,6 +304,7 @@ def _first_crossings(path: IntArray, k: IntArray, population: Population) -> Flo
     law, base = np.full((rows, 1), _START), 0  # mass of each count from base: (row, count)
     removed = []
     counts = []
+    every = np.arange(k[-1] + 1)
     start = cells = 0
     for place, (step, least, low, high) in enumerate(
         zip(*(x.tolist() for x in (steps, kept, lowest, highest)), strict=True)
@@ -315,7 +316,7 @@ def _first_crossings(path: IntArray, k: IntArray, population: Population) -> Flo
         law = np.convolve(apart.reshape(-1), chances)[: apart.size].reshape(apart.shape)
         base += fewest
         near = max(low - base, 0)
-        count = np.arange(base + near, base + law.shape[1])
+        count = every[base + near : base + law.shape[1]]
         reached = np.where(count >= path[place, :, np.newaxis], law[:, near:], 0.0)
         law[:, near:] -= reached
         removed.append(reached)
@@ -386,7 +387,7 @@ def _completion_factor(
 
 EVERY = 300  #: largest number of list sizes with a separate recursion each
 _ALPHAS = (0.1, 0.05, 0.01, 0.001)  # p-values are never rounded across these levels
-_LEVELS = 128  # number of p-values that are computed first
+_LEVELS = 96  # number of p-values that are computed first
 _ROUNDED, _COARSELY = 0.005, 0.05  # largest rounding errors
 _MANY = 20_000  # a p-value of so many sizes costs 0.2 seconds
 _MOST_PLACES = 64  # every step halves the distance between two places in an array
