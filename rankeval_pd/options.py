@@ -222,7 +222,8 @@ def leaving(
         table = shortened(result, able.short, keywords)
         result = ShortTable(table)
         result.attrs = table.attrs
-    data = getattr(data, "_meta", data)  # the template of a Dask DataFrame
+    if not isinstance(data, FrameOrDataset):
+        data = getattr(data, "_meta", data)  # the template of a Dask DataFrame
     result.attrs.pop("order", None)
     some = "measure_a" in result or ("measure" in result and keywords.get("measures") is not None)
     if some and isinstance(data, FrameOrDataset):

@@ -133,13 +133,13 @@ def shortened(table: pd.DataFrame, short: Short, keywords: Keywords) -> pd.DataF
     first = min(map(columns.index, {*names} & {*columns}), default=0)
     shown = dict.fromkeys(columns[:first])
     for name in (*names, *_ADDED, *_IF_TRUE):
-        idle = name in _IF_TRUE and name in columns and not table[name].any()
+        idle = name in _IF_TRUE and name in columns and not table[name].to_numpy().any()
         if name in columns[first:] and not idle:
             shown[name] = None
-    result = table.iloc[:, list(map(columns.index, shown))]
+    result = table.take(list(map(columns.index, shown)), axis=1)
     for cut in ("tied", "cuts_tie"):
         if cut in columns and cut not in result:
-            if ending := int((table[cut] > 0).sum()):
+            if ending := int((table[cut].to_numpy() > 0).sum()):
                 result.attrs["n_ending_in_tie"] = ending
             break
     return result

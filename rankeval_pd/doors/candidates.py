@@ -15,6 +15,7 @@ import pandas as pd
 from rankeval_pd import tables
 from rankeval_pd.decisions import GROUP, PAIR, PLACE, STANDS, Rows, check_groups
 from rankeval_pd.doors.columns import (
+    ONE_GROUP,
     WIDTH,
     Data,
     Shares,
@@ -1075,7 +1076,7 @@ def tabulate(
     if combine is not None:
         table = combine(table, len(keys))
         table[GROUP] = np.zeros(len(table[columns[0]]), dtype=np.int64)
-        keys = pd.DataFrame(index=[0])
+        keys = ONE_GROUP
     if finish is not None:
         table = finish(table, found.measures)
     names: list[str] = [name for name in columns if name in table or name not in OPTIONAL]
@@ -1148,7 +1149,7 @@ def parts_of(
     if heads and able.scores and isinstance(n, np.ndarray):
         groups = groups.head(n)
     if not len(groups.keys):  # one group without candidates has the columns but no rows
-        parts = stacks(replace(groups, keys=pd.DataFrame(index=[0])))
+        parts = stacks(replace(groups, keys=ONE_GROUP))
     else:
         parts = stacks(groups, counts=able.counts and isinstance(n, np.ndarray))
     totals = np.zeros(max(len(groups.keys), 1), dtype=np.int64)

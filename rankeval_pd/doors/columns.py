@@ -368,10 +368,13 @@ def asked_thresholds(
     return result
 
 
+ONE_GROUP = pd.DataFrame(index=[0])  #: the keys of a single group
+
+
 def group_numbers(frame: pd.DataFrame, by: Sequence[Hashable]) -> tuple[pd.DataFrame, IntArray]:
     """Return the sorted group keys, and each row's group number."""
     if not by:
-        return pd.DataFrame(index=[0]), np.zeros(len(frame), dtype=np.int64)
+        return ONE_GROUP, np.zeros(len(frame), dtype=np.int64)
     columns = [frame_column(frame, name, "by") for name in by]
     for name, column in zip(by, columns, strict=True):
         refuse_missing(column, "by", name)
@@ -976,8 +979,7 @@ def leave_table(
 
 def named(numbers: IntArray, names: Sequence[Hashable]) -> Any:
     """Return names by number, with the dtype that pandas uses for headers; -1 is missing."""
-    present = pd.unique(numbers)
-    present = present[present >= 0]
+    present = np.flatnonzero(np.bincount(numbers + 1)[1:])
     known = list(map(names.__getitem__, present.tolist())) or list(names)
     for place, name in enumerate(known):
         if tables.is_missing(name):  # tables contain missing names as NaN
@@ -985,9 +987,7 @@ def named(numbers: IntArray, names: Sequence[Hashable]) -> Any:
     header = _header(*known)
     places = np.full(len(names) + 1, -1, dtype=np.intp)
     places[present] = np.arange(present.size)
-    if numbers.size and numbers.min() < 0:
-        return pd.Series(header).reindex(places[numbers]).array
-    return header.array.take(places[numbers])
+    return header.array.take(places[numbers], allow_fill=bool(numbers.min(initial=0) < 0))
 
 
 @lru_cache(maxsize=64, typed=True)  # thousands of calls name the same few systems

@@ -413,8 +413,8 @@ _OTHER_FORMS = {
 
 def system_columns(
     frame: pd.DataFrame, named: list[Hashable], roles: Roles
-) -> dict[tuple[Hashable, Hashable, Hashable], int]:
-    """Return the column position of each system, statistic and training seed."""
+) -> dict[tuple[Hashable, Hashable, Hashable], pd.Series]:
+    """Return the column of each system, statistic and training seed."""
     header: Any = frame.columns
     labels: list[Any] = list(header)
     seeds: list[Hashable] = [None] * len(labels)
@@ -434,8 +434,9 @@ def system_columns(
         known = [name for label in header for name in label]
     out = set(excluded_names(roles, dict.fromkeys(known)))
     beside = set(named)
-    by_name: dict[tuple[Hashable, Hashable, Hashable], int] = {}
+    by_name: dict[tuple[Hashable, Hashable, Hashable], pd.Series] = {}
     systems: list[Hashable] = []
+    columns = [column for _, column in frame.items()]
     for place, label in enumerate(list[Any](header)):
         if labels[place] in beside or (frame.columns.nlevels > 1 and labels[place][0] in beside):
             continue
@@ -446,7 +447,7 @@ def system_columns(
         if system in out:
             continue
         key = (system, statistic, seeds[place])
-        column = frame.iloc[:, place]
+        column = columns[place]
         if column.dtype == object:
             column = column.infer_objects()
             if column.dtype == object:  # a mix of numbers and None
@@ -460,9 +461,9 @@ def system_columns(
                 f"data has several columns named {system!r}. Rename or drop all but one of them;"
                 " data.columns.duplicated() shows repeated names."
             )
-        by_name[key] = place
+        by_name[key] = columns[place]
         systems.append(system)
-    present = {*frame.columns, *frame.index.names} - out
+    present = {*labels, *frame.index.names} - out
     for names, advice in _OTHER_FORMS.items():
         if roles.measures is None and present.issuperset(names):
             raise ValueError(
@@ -660,10 +661,9 @@ def read_items(frame: pd.DataFrame, roles: Roles, *, first: bool = False) -> Ite
     for i, system in enumerate(systems):
         for j, seed in enumerate(seeds):
             for k, name in enumerate(metric.chosen):
-                place = columns.get((system, name, seed))
-                if place is None:  # a missing training run
+                column = columns.get((system, name, seed))
+                if column is None:  # a missing training run
                     continue
-                column = frame.iloc[:, place]
                 if column.dtype == object:
                     column = pd.to_numeric(column)
                 values[i, j, :, k] = as_floats(column, system, f"{where} scores.")
@@ -686,7 +686,7 @@ def read_items(frame: pd.DataFrame, roles: Roles, *, first: bool = False) -> Ite
             groups["by"] = number
         if cluster is not None and len(factors) == 1:
             groups["groups"] = cluster
-        scores = {name: frame_column(frame, name, "measures") for name in systems}
+        scores = dict(zip(systems, columns.values(), strict=True))
         named = [*beside, *as_names(roles.exclude, frame.columns)]
         check_guessed(frame, scores, named, taken_as="systems", groups=groups)
     of = frame.attrs.get("metric")

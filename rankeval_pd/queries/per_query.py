@@ -352,14 +352,17 @@ def frame_values(
         asked = ordered
         if chosen.ties == "expected":
             asked = retrieved
+        # without ties, the orders are one
+        orders = {id(order): order for order in (asked, *[worst, best] * ranges)}
         for number, one in enumerate(named):
             kernel = QUERY_METRICS[one.metric]
-            value[:, place, number] = kernel(MetricRun(one, judged, asked))
+            found = {key: kernel(MetricRun(one, judged, x)) for key, x in orders.items()}
+            value[:, place, number] = found[id(asked)]
             if ranges:
                 tied[:, place, number] = retrieved.beyond(one.cutoff)
                 share[:, place, number] = judged_share(MetricRun(one, judged, ordered))
-                low[:, place, number] = kernel(MetricRun(one, judged, worst))
-                high[:, place, number] = kernel(MetricRun(one, judged, best))
+                low[:, place, number] = found[id(worst)]
+                high[:, place, number] = found[id(best)]
     for name, (below, defined) in zip(queries.measures, reversed_in, strict=True):
         # the two-sided binomial p-value is below 0.001 for a normal deviate above 3.3
         if defined >= 10 and 2 * below - defined > 3.3 * math.sqrt(defined):
@@ -631,7 +634,6 @@ _JUDGED_APART = 0.1  # difference in judged proportions that could explain a dif
 
 def _warn_of_facts(table: pd.DataFrame, ties: str) -> None:
     """Warn if judged proportions, depths or ties could explain differences."""
-    open_ties = []
     for metric, part in table.groupby("metric", sort=False):
         part = part.set_index("measure")
         cutoff = int(part["cutoff"].iloc[0])
@@ -650,11 +652,11 @@ def _warn_of_facts(table: pd.DataFrame, ties: str) -> None:
                 f" query, but {depth.idxmax()!r} retrieved {depth.max():,}. Choose a cutoff that"
                 " all runs reach."
             )
-        low, high = part["value_low"], part["value_high"]
-        wide = high - low > (part["ci_high"] - part["ci_low"]) / 2.0
-        for measure, *ends in zip(part.index[wide], low[wide], high[wide], strict=True):
-            open_ties.append("{} of {!r} ({:.3g} to {:.3g})".format(metric, measure, *ends))
-    if open_ties and ties != "expected":
+    low, high = table["value_low"], table["value_high"]
+    wide = high - low > (table["ci_high"] - table["ci_low"]) / 2.0
+    if wide.any() and ties != "expected":
+        columns = [table[name][wide] for name in ("metric", "measure", "value_low", "value_high")]
+        open_ties = list(map("{} of {!r} ({:.3g} to {:.3g})".format, *columns))
         warn(
             f"ties: the order of equal scores strongly affects {', '.join(open_ties[:3])}. Pass"
             " ties='expected' to average over all tie-breaking orders."

@@ -35,7 +35,6 @@ from rankeval_pd.stats.items import (
     exact_sums,
     leans,
     nearly_normal,
-    quiet,
     scores_of,
     sums_of_squares,
 )
@@ -685,20 +684,21 @@ _L_SKEWNESS = 0.028, 0.385  # harmless L-skewness for one item, times their root
 _PER_PAIR = 0.1  # increase of limits per log(pairs): some pairs are skewed by chance
 
 
-def skewed(items: AnyItems, pairs: IntArray, options: PairOptions) -> bool:
+def skewed(draws: Draws) -> bool:
     """Return whether a pair has skewed gains, or a system has a constant extreme score.
 
     Tests are liberal if a few large gains balance small losses on all other items, or vice versa. A
     sample may lack the items with large gains. If a system has the same extreme score on all items,
     its rare failures or successes are missing from the sample.
     """
+    items, pairs = draws.items, draws.pairs
     if not isinstance(items, Items) or items.n_groups or items.binary:
         return False
     few = items.n_drawn <= _FEW
-    if options.skewness and not few:
+    skewness = draws.options.skewness
+    if skewness and not few:
         return False
-    draws = Draws(items, pairs, options, quiet)
-    against = _tails_against_the_rest if options.skewness else _tails_against_the_median
+    against = _tails_against_the_rest if skewness else _tails_against_the_median
     found = against(draws, _PER_PAIR * np.log(len(pairs)))
     if few:
         low = draws.parts.values.min(axis=1)

@@ -483,9 +483,11 @@ def sums_of_squares(
     Rows are divided by a power of two before cubing. ``raw`` adds squares about 0, which are needed
     for simultaneous intervals.
     """
-    # rows with one number (row, 1) are systems, and rows with two numbers (row, 2) are pairs
-    own = np.arange(len(values))[:, np.newaxis]
-    kinds = [(own, 2, True), (pairs, 2, True), (own, 3, True), (pairs, 3, True)]
+    # a system is a pair with a last system, which contributes nothing
+    systems = np.arange(len(values))
+    every = np.vstack([np.stack([systems, np.full_like(systems, -1)], axis=1), pairs])
+    sums, sizes = np.append(level.sums, 0.0), np.append(level.sizes, 0.0)
+    kinds = [(every, 2, True), (every, 3, True)]
     if raw:
         kinds.append((pairs, 2, False))
     count = max(values.shape[1], 1)
@@ -494,14 +496,15 @@ def sums_of_squares(
     found: list[ExactSums] = []
     for of, power, centered in kinds:
         for first, start in itertools.product(range(0, len(of), height), range(0, count, width)):
-            rows, part = of[first : first + height], slice(start, start + width)
-            numbers, gains = values[rows[:, 0], part], level.sums[rows[:, 0]]
-            if of is pairs:
-                numbers, gains = numbers - values[rows[:, 1], part], gains - level.sums[rows[:, 1]]
+            a, b = of[first : first + height].T
+            part = slice(start, start + width)
+            block = np.vstack([values[:, part], np.zeros_like(weights[part])])
+            numbers = block[a] - block[b]
             if centered:
+                gains = sums[a] - sums[b]
                 numbers = numbers - weights[part] / level.weight * gains[:, np.newaxis]
             if power == 3:  # if no cube overflows
-                exponents = np.frexp(level.sizes[rows].max(axis=1))[1]
+                exponents = np.frexp(np.maximum(sizes[a], sizes[b]))[1]
                 numbers = np.ldexp(numbers, -exponents[:, np.newaxis])
             added = exact_sums(numbers**power)
             if start:

@@ -344,10 +344,10 @@ def gaffke(values: FloatArray, most: float, level: float) -> Limits:
     uniform on the simplex. For values 0 and 1, the limits are Clopper and Pearson's.
     """
     both = np.vstack([values, most - values])
-    knots = np.pad(both.T, ((1, 0), (0, 0)))
+    knots = np.sort(np.pad(both.T, ((1, 0), (0, 0))), axis=0)
     tail = (1.0 - level) / 2.0
     low = knots[0]
-    high = knots.max(axis=0)
+    high = knots[-1]
     at_low, at_high = np.zeros_like(low), np.ones_like(high)
     count = np.round(both.sum(axis=1) / most, 6)  # some versions of SciPy fail for tiny counts
     guess = most * clopper_pearson(count, both.shape[1], level)[0]
@@ -360,35 +360,35 @@ def gaffke(values: FloatArray, most: float, level: float) -> Limits:
         at_low = np.where(below, share, at_low).max(axis=0)
         at_high = np.where(below, at_high, share).min(axis=0)
         guess = low + (high - low) * (tail - at_low) / (at_high - at_low)
-        if (high - low <= _NARROW * knots.max(axis=0)).all():
+        if (high - low <= _NARROW * knots[-1]).all():
             break
     least, above = np.split(guess, 2)
     return least, most - above
 
 
 def _positive_share(values: FloatArray) -> FloatArray:
-    """Return how often a random mean of values (item, row) is positive (Varsi 1973).
+    """Return how often a random mean of falling values (item, row) is positive (Varsi 1973).
 
     Weights are exponential. The sum of a positive and a negative term is an exponential variable of
     the same size and sign as one of the terms. The other term is thus removed: the sums of the
     first i positive and j negative terms are computed together for all i + j.
     """
-    count = len(values)
-    up = np.maximum(values, 0.0)
-    down = np.maximum(-values, 0.0)[::-1]
-    share = np.ones((count + 1, *values.shape[1:]))
+    up = np.maximum(values[values.max(axis=(1, 2)) > 0.0], 0.0)
+    down = np.maximum(-values[values.min(axis=(1, 2)) < 0.0], _TINY)  # no sum is 0
+    n_up, n_down = len(up), len(down)
+    share = np.ones((n_up + 1, *values.shape[1:]))
     share[0] = 0.0
-    for total in range(2, 2 * count + 1):
-        first = max(1, total - count)
-        last = min(total - 1, count)
+    for total in range(2, n_up + n_down + 1):
+        first = max(1, total - n_down)
+        last = min(total - 1, n_up)
         own = up[first - 1 : last]
-        other = down[count - total + first : count - total + last + 1]
+        other = down[n_down - total + first : n_down - total + last + 1]
         before = share[first - 1 : last]
         here = share[first : last + 1]
         step = here - before
-        step *= own / np.maximum(own + other, _TINY)  # 0 if both terms are 0
+        step *= own / (own + other)
         np.add(before, step, out=here)
-    return np.asarray(share[count])
+    return np.asarray(share[-1])
 
 
 def _errors(draws: Draws) -> FloatArray:

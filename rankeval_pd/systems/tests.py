@@ -142,12 +142,13 @@ class TestPlan:
     ) -> GroupFacts:
         """Return the facts of a group, given the rows of its tests and the kind of interval."""
         drawn = replace(options, n_resamples=int(rows["n_resamples"].max(initial=0)))
-        own = draws_of(items, pairs, drawn, quiet).parametric
+        draws = draws_of(items, pairs, drawn, quiet)
+        own = draws.parametric
         answers, lopsided, seeds = np.inf, False, (0, 1.0, 0)
         if isinstance(own, RatioGains):
             answers = float(own.answers[pairs].min(initial=np.inf))
         elif len(pairs):
-            lopsided = skewed(items, pairs, drawn)
+            lopsided = skewed(draws)
         if isinstance(own, SeedGains):
             seeds = own.fewest, round(own.widening(options.level), 2), own.n_systems
         if interval == "wild" and (self.crossed or (seeds[0] and self.signs)):

@@ -320,7 +320,7 @@ def swaps_rows(samples=5_000):
             items, pairs = of_mean(study.in_pairs(base + d, base)), np.arange(1_000)
             rejected.append(swaps_reject(items, pairs.reshape(-1, 2), block))
         told = [
-            skewed(of_mean(np.stack(x)), study.PAIR, options)
+            skewed(draws_of(of_mean(np.stack(x)), study.PAIR, options, quiet))
             for x in zip(base + d, base, strict=True)
         ]
         size, least = float(np.mean(rejected)), 0.9 if n >= 50 else 0.5
@@ -364,13 +364,13 @@ def warned(samples):
             if kind.startswith("0/1, p"):  # which both systems have
                 continue
             options, each = asked_skewed(0, skewness=True), (np.stack([d, 0.0 * d]) for d in drawn)
-            told = [skewed(of_mean(values), study.PAIR, options) for values in each]
+            told = [skewed(draws_of(of_mean(x), study.PAIR, options, quiet)) for x in each]
             yield "warned", "paired_bootstrap, default", kind, n, np.mean(told), samples
         for kind, risky in EIGHT.items():
             rng = np.random.default_rng([11, n, risky])
             options = asked_skewed(0, skewness=True, adjust="max-t")
             told = [
-                skewed(of_mean(eight(rng, n, risky)), study.every_pair(8), options)
+                skewed(draws_of(of_mean(eight(rng, n, risky)), study.every_pair(8), options, quiet))
                 for _ in range(samples)
             ]
             yield "warned", "system_ranks, default", kind, n, np.mean(told), samples

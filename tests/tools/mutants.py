@@ -775,7 +775,7 @@ SEEDED = {
     ("items.py", "systems/tests systems/tests_families systems/tests_ranks"
      " systems/tests_intervals doors/dask::test_tests_of_items_are_those_of_pandas"): [
         ("numbers - weights[part] / level.weight * gains", "numbers"),
-        ("numbers - values[rows[:, 1], part]", "numbers + values[rows[:, 1], part]"),
+        ("block[a] - block[b]", "block[a] + block[b]"),
     ],
     ("items.py", "systems/tests_designs systems/planning systems/tests_wilcoxon"
      " systems/tests_intervals systems/tests_ranks"): [
