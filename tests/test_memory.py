@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tracemalloc
 
 import pytest
+
+from rankeval_pd import datasets
 
 # the address space of a process: what is loaded takes two thirds of it
 PROCESS = """
@@ -76,3 +79,21 @@ def said() -> dict[str, str]:
 @pytest.mark.parametrize("name", CALLS)
 def test_answered_or_refused(said, name):
     assert said[name] in ("refused", "answered")
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    ("method", "metric"),
+    [("area", ["roc"]), ("area", ["ap"]), ("roc", []), ("precision_recall", [])],
+)
+def test_a_long_ranking_takes_120_bytes_per_candidate(method, metric):
+    ranking = datasets.simulate_candidates(300_000)[["gold", "good"]].rankeval
+    ask = getattr(ranking, method)
+    ask(*metric)  # the first call imports
+    tracemalloc.start()
+    try:
+        ask(*metric)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak <= 120 * 300_000

@@ -197,7 +197,11 @@ def rates(
 ) -> Columns:
     """Return coordinates of lists with n candidates; NaN or infinite if a class is empty."""
     counts = {"tp": tp, "n": n, "total": total, "positive": positive}
-    counts |= {"fp": n - tp, "negative": total - positive, "missed": positive - tp}
+    counts["negative"] = total - positive
+    if "fpr" in names:
+        counts["fp"] = n - tp
+    if "fnr" in names:
+        counts["missed"] = positive - tp
     shape = np.broadcast_shapes(*(np.shape(x) for x in (tp, n, total, positive)))
     found = {}
     with silent_division():
@@ -312,9 +316,9 @@ def _lists_of_curve(ranking: Ranking, n: IntArray | None, curve: Curve) -> _List
     """Return the lists of these sizes, or all lists of a curve."""
     lists = ranking.nbest(n, curve.ties)
     exists = lists.exists
+    sizes = np.broadcast_to(lists.n, lists.tp.shape)
     if n is not None:
-        return _Lists(np.broadcast_to(n, lists.tp.shape), lists.tp, lists.threshold, exists)
-    sizes = np.broadcast_to(ranking.every, lists.tp.shape)
+        return _Lists(sizes, lists.tp, lists.threshold, exists)
     if ranking.ends:  # the curve ends with the list
         exists = exists & (sizes <= ranking.eligible.sum(axis=-1)[..., np.newaxis])
     every = _Lists(sizes, lists.tp, lists.threshold, exists)
@@ -343,8 +347,9 @@ def _curve_columns(
         total, positive = ranking.retrieved
         drawn_from = total[..., np.newaxis], positive[..., np.newaxis]
         columns |= rates(("lift",), lists.tp, lists.n, *drawn_from)
-    sign = candidates.sign[:, np.newaxis]
-    columns |= {"threshold": lists.threshold * sign + 0.0, "exists": lists.exists}
+    threshold = lists.threshold * candidates.sign[:, np.newaxis]
+    threshold += 0.0  # -0.0 becomes 0.0
+    columns |= {"threshold": threshold, "exists": lists.exists}
     if curve.interval is not None:
         sizes = lists.n.max(axis=(0, 1), initial=0)  # all rows have the same sizes
         columns["ci_low"], columns["ci_high"] = heights(ranking, sizes, lists.exists, curve)

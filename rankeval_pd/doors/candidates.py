@@ -29,7 +29,7 @@ from rankeval_pd.doors.columns import (
     group_numbers,
     is_dask_frame,
     label_hashes,
-    label_order,
+    label_keys,
     label_values,
     leave_table,
     refuse_pooled,
@@ -37,6 +37,7 @@ from rankeval_pd.doors.columns import (
     refuse_unscored,
     rows_at,
     score_values,
+    sorted_in_groups,
     warn_of_counts,
     warn_of_dropped,
     warn_of_repeated,
@@ -283,11 +284,11 @@ def needed_ranks(n_max: int) -> int:
 
 @dataclass(frozen=True)
 class Groups:
-    """Store the sorted groups of a DataFrame."""
+    """Store the groups of a DataFrame."""
 
     keys: pd.DataFrame  #: one row per group, with the columns in ``by``
     number: IntArray  #: the number of each row's group
-    order: IntArray  #: the rows, sorted by group and tie key
+    tie_key: Keys  #: by which the rows of a group are sorted
     #: ``score`` and ``present`` (measure, row), ``gold``, ``draws``, ``cluster`` and ``votes``
     #: (row), as in :class:`rankeval_pd.doors.candidates.Candidates`
     columns: Mapping[str, AnyArray]
@@ -320,7 +321,6 @@ class Groups:
         if (kept < keep).any() or (4 * kept > total).any():  # scores are missing or tied
             return self
         rows = np.flatnonzero(best.any(axis=0))
-        place = ranking.inverse(self.order)
         positive = int(gold.sum())
         every = np.ones_like(kept)
         places = rows
@@ -329,7 +329,7 @@ class Groups:
         return replace(
             self,
             number=self.number[rows],
-            order=np.argsort(place[rows]),
+            tie_key=self.tie_key[rows],
             columns={name: values[..., rows] for name, values in self.columns.items()},
             places=places,
             whole=Whole(
@@ -443,11 +443,13 @@ def read_frame(data: pd.DataFrame, asked: Roles, *, scored: bool = True) -> Grou
     if roles.key is not None:
         key = frame_column(frame, roles.key, "key")
         order = column_order(key, roles.key, number, falling=roles.ties == "trec")
+        tie_key = ranking.inverse(order).view(np.uint64)
         draws = label_hashes(pd.Index(key.to_numpy()))
     elif scored:
-        order, again, draws = label_order(label_hashes(labels), roles.seed, number)
+        tie_key, again = label_keys(labels, roles.seed, number)
+        draws = tie_key
     else:  # counts do not depend on the order of candidates
-        order = np.argsort(number, kind="stable")
+        tie_key = np.arange(number.size, dtype=np.uint64)
     same = None
     if scored:
         positive = int(true.sum())
@@ -477,7 +479,7 @@ def read_frame(data: pd.DataFrame, asked: Roles, *, scored: bool = True) -> Grou
     groups = Groups(
         keys,
         number,
-        order,
+        tie_key,
         arrays,
         ranked,
         signs,
@@ -776,10 +778,11 @@ def stacks(groups: Groups, *, counts: bool = False) -> list[Candidates]:
         return [Candidates(**shared, **arrays, row=row, group=group, counts=size)]
     sizes = np.bincount(groups.number, minlength=len(groups.keys))
     starts = np.cumsum(sizes) - sizes
+    order = sorted_in_groups(groups.tie_key, groups.number)
     result = []
     for size in np.unique(sizes):
         chosen = np.flatnonzero(sizes == size)
-        rows = groups.order[starts[chosen, np.newaxis] + np.arange(size)]  # (group, candidate)
+        rows = order[starts[chosen, np.newaxis] + np.arange(size)]  # (group, candidate)
         arrays = {}
         for name, values in groups.columns.items():
             # kernels read contiguous arrays faster
@@ -1033,12 +1036,13 @@ def tabulate(
         found, answers = frame.answers(in_parts, question, chosen, scored=able.scores)
     else:
         groups = read_frame(frame, chosen, scored=able.scores)
-        found = in_parts(groups)
-        answers = answers_of(found, question)
         if "cluster" in groups.columns and len(chosen.factors) == 1 and groups.whole is None:
             noted["n_groups"] = int(np.unique(groups.columns["cluster"]).size)
         if groups.places is not None and chosen.agreement != "each":
             noted["n_tied_votes"] = len(frame) - groups.number.size or None
+        found = in_parts(groups)
+        del groups  # the parts hold what is asked
+        answers = answers_of(found, question)
     keys = found.keys
     n_rankings = len(keys)
     facts: Options = {}

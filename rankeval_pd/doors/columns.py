@@ -498,29 +498,30 @@ def label_values(frame: pd.DataFrame, label: Sequence[Hashable]) -> Any:
     return only_or_all([pd.Index(level, tupleize_cols=False) for level in levels])
 
 
-def label_order(hashes: Keys, seed: int, group: IntArray) -> tuple[IntArray, BoolArray, Keys]:
-    """Return the positions of candidates, sorted by group and hash of the label.
+def label_keys(labels: _Labels, seed: int, group: IntArray) -> tuple[Keys, BoolArray]:
+    """Return the candidates' tie keys, hashes of the labels and the seed.
 
     ``group`` is the number of each candidate's group. Repeated labels are counted within groups.
-    The second result marks rows that repeat the label of an earlier row in the same group. The
-    third result contains the hashes, which then also depend on the seed.
+    The second result marks rows that repeat the label of an earlier row in the same group.
     """
+    hashes = label_hashes(labels)
     again = np.zeros(hashes.size, dtype=bool)
-    salt = ranking.hashed_seed(seed)
-    keys = mix(hashes + salt)
-    order = _sorted_in_groups(keys, group)
-    ranked = keys[order]
-    alike = np.flatnonzero(ranked[1:] == ranked[:-1])
-    if (group[order[alike]] == group[order[alike + 1]]).any():
+    if not isinstance(labels, pd.RangeIndex) and _are_repeated(hashes, group):
         repeat = pd.Series(hashes).groupby([group, hashes]).cumcount().to_numpy()
         again = repeat > 0
         hashes[again] = mix(hashes[again] ^ mix(repeat[again].astype(np.uint64)))
-        keys = mix(hashes + salt)
-        order = np.lexsort((keys, group))
-    return order, again, keys
+    hashes += ranking.hashed_seed(seed)
+    return mix(hashes), again
 
 
-def _sorted_in_groups(keys: Keys, group: IntArray) -> IntArray:
+def _are_repeated(hashes: Keys, group: IntArray) -> bool:
+    """Return whether a hash occurs twice in a group."""
+    of_both = hashes ^ mix(group.astype(np.uint64))
+    of_both.sort()
+    return bool((of_both[1:] == of_both[:-1]).any())
+
+
+def sorted_in_groups(keys: Keys, group: IntArray) -> IntArray:
     """Return the positions of candidates, sorted by group and key."""
     sizes = np.bincount(group)
     equal = sizes.size and (sizes == sizes[0]).all() and (group[1:] >= group[:-1]).all()

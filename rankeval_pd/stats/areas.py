@@ -63,21 +63,15 @@ class Influence(NamedTuple):
 def placements(ranking: Ranking) -> Influence:
     """Return the area under the ROC curve (NaN if a class is empty) and the placements."""
     at = Blocks.of(ranking)
-    # (..., rank from 0): true positives and negatives up to each rank
     tp = at.tp
-    fp = np.minimum(np.arange(at.tp.shape[-1]), at.total) - at.tp
     positive = at.positive
     negative = at.total - at.positive
     # (..., rank): twice the negatives, and twice the true positives, above the middle of the block
-    worse = at.around(fp)
-    better = at.around(tp)
-    with silent_division():
-        beaten = 1.0 - 0.5 * worse / negative
-        ahead = 0.5 * better / positive
-    placed = np.empty(at.true.shape)
-    np.put_along_axis(placed, at.positions, np.where(at.true, beaten, ahead), axis=-1)
+    worse = at.around(np.minimum(np.arange(tp.shape[-1]), at.total) - tp)
     wrong = np.where(at.true, worse, 0).sum(axis=-1)  # twice the value, an integer
     with silent_division():
+        beaten = 1.0 - 0.5 * worse / negative
+        ahead = 0.5 * at.around(tp) / positive
         area = 1.0 - wrong / (2.0 * positive[..., 0] * negative[..., 0])
         # sum over blocks that contain positives: a sum over positives, each divided by the block's
         first, last = at.at_edges(tp)
@@ -92,7 +86,7 @@ def placements(ranking: Ranking) -> Influence:
     true = np.take_along_axis(tp, place, axis=-1)[..., 0]
     return Influence(
         area,
-        placed,
+        at.by_candidate(np.where(at.true, beaten, ahead)),
         ranking.gold,
         ranking.present,
         chance=np.where(np.isnan(area), np.nan, 0.5),
@@ -157,8 +151,9 @@ def area_spread(placement: FloatArray, gold: BoolArray, present: BoolArray) -> A
             # unequal placements differ by at least 1 / (2 N)
             far = np.where(far.max(axis=-1, keepdims=True, initial=0.0) < _ROUNDING, 0.0, far)
             times = size * np.where(size > 1, size - 1.0, np.nan)
-            parts.append((far**2).sum(axis=-1) / times)
-            fourth += (far**4).sum(axis=-1) / times**2
+            far **= 2
+            parts.append(far.sum(axis=-1) / times)
+            fourth += (far**2).sum(axis=-1) / times**2
         sizes.append(size)
     return AreaSpread(
         parts[0] + parts[1], freedom_of(parts, sizes), sizes[0], sizes[1], fourth=fourth
@@ -571,38 +566,37 @@ def influences(ranking: Ranking) -> Influence:
     Each score is one block. A positive without a score contributes a precision of 0.
     """
     at = Blocks.of(ranking)
-    # whether the ranking reaches each rank, and the list that ends with the rank's block
+    # whether the ranking reaches each rank, and a true positive there
     inside = np.arange(1, at.true.shape[-1] + 1) <= ranking.eligible.sum(axis=-1)[..., np.newaxis]
-    n = np.maximum(at.end, 1)
-    tp = at.at_edges(at.tp)[1].astype(float)
+    listed = at.true & inside
+    n = np.maximum(at.end, 1.0)  # the list that ends with the rank's block
     positive = at.positive
     negative = at.total - at.positive
-    share = np.where(inside, at.true, 0.0)
     # given a positive, every other candidate is a positive with this probability
     random = (positive - 1.0) / np.maximum(at.total - 1.0, 1.0)
     with silent_division():
-        # precision at each rank, with and without the positive at this rank: (..., rank)
-        precision = np.where(inside, tp / n, 0.0)
-        others = np.where(inside & (n > 1), (tp - 1.0) / (n - 1.0), 0.0)
-        value = (share * precision).sum(axis=-1, keepdims=True) / positive
-        corrected = (share * others).sum(axis=-1, keepdims=True) / positive
-        # contribution of a candidate to the lists of the positives at or below its rank
-        each = share / n
-        gained = _from_own_block_on(at, each * (1.0 - precision))
-        lost = _from_own_block_on(at, each * precision) * (negative / positive)
-        drift = np.where(at.true, gained, 0.0).sum(axis=-1) / positive[..., 0]
-        own = _of_block(at, precision) / np.maximum(at.end - at.start, 1)
-        influence = _by_candidate(at, own - value + gained, -lost)
-        scale = positive / np.where(positive > 1, positive - 1.0, np.nan)
         chance = np.where(inside, random + (1.0 - random) / n, 0.0).sum(axis=-1)
         chance = np.where(positive[..., 0] > 0, chance / at.total[..., 0], np.nan)
+        # precision at each rank, with and without the positive at this rank: (..., rank)
+        tp = at.at_edges(at.tp)[1]
+        corrected = np.where(listed & (n > 1.0), (tp - 1.0) / (n - 1.0), 0.0).sum(axis=-1)
+        corrected /= positive[..., 0]
+        precision = np.where(inside, tp / n, 0.0)
+        value = np.where(listed, precision, 0.0).sum(axis=-1, keepdims=True) / positive
+        # contribution of a candidate to the lists of the positives at or below its rank
+        gained = _from_own_block_on(at, listed / n * (1.0 - precision))
+        drift = np.where(at.true, gained, 0.0).sum(axis=-1) / positive[..., 0]
+        lost = _from_own_block_on(at, listed / n * precision) * (-negative / positive)
+        gained += precision - value  # and its own precision
+        influence = _by_candidate(at, gained, lost)
+        influence *= positive / np.where(positive > 1, positive - 1.0, np.nan)
     return Influence(
         value[..., 0],
-        np.where(ranking.present, influence * scale, 0.0),
+        np.where(ranking.present, influence, 0.0),
         ranking.gold,
         ranking.present,
         chance,
-        corrected[..., 0],
+        corrected,
         drift,
         least=least_precision(positive[..., 0], negative[..., 0], ends=ranking.ends),
     )
@@ -618,16 +612,9 @@ def least_precision(positive: AnyArray, negative: AnyArray, *, ends: bool) -> Fl
         return np.asarray((1.0 - others * np.log1p(1.0 / others)) * (not ends))
 
 
-def _of_block(at: Blocks, values: FloatArray) -> FloatArray:
-    """Return, for each rank, the sum of the values over the rank's block."""
-    before, after = at.at_edges(sums_before(values))
-    return after - before
-
-
 def _from_own_block_on(at: Blocks, values: FloatArray) -> FloatArray:
     """Return, for each rank, the sum of the values from the rank's block on."""
-    below = sums_before(values[..., ::-1])[..., ::-1]
-    return at.at_edges(below)[1] + _of_block(at, values)
+    return at.at_edges(sums_before(values[..., ::-1])[..., ::-1])[0]
 
 
 def precision_terms(
@@ -698,15 +685,12 @@ def student_quantile(freedom: AnyArray, level: float) -> FloatArray:
 def _by_candidate(at: Blocks, of_positive: FloatArray, of_other: FloatArray) -> FloatArray:
     """Return influences, centered in each class: (..., rank) -> (..., candidate)."""
     result = np.where(at.true, of_positive, of_other)
-    means = []
+    result[~at.here] = 0.0
     for group in (at.true, at.here & ~at.true):
         size = np.maximum(group.sum(axis=-1, keepdims=True), 1)
-        means.append(np.where(group, result, 0.0).sum(axis=-1, keepdims=True) / size)
-    result -= np.where(at.true, *means)
-    result[~at.here] = 0.0
-    influence = np.empty(result.shape)
-    np.put_along_axis(influence, at.positions, result, axis=-1)
-    return influence
+        mean = np.where(group, result, 0.0).sum(axis=-1, keepdims=True) / size
+        np.subtract(result, mean, out=result, where=group)
+    return at.by_candidate(result)
 
 
 _EARLY_ROUNDING = 1e-13  # one misplaced candidate among millions changes the mean weight by more

@@ -60,9 +60,14 @@ class NBest(NamedTuple):
 
     tp: FloatArray | IntArray  #: true positives; the mean under ties="expected"
     threshold: FloatArray  #: score of the n-th candidate
-    tied: IntArray  #: number of excluded candidates with a score equal to the threshold
+    n: IntArray
     exists: BoolArray  #: whether there are n candidates
     block: TieBlock
+
+    @property
+    def tied(self) -> IntArray:
+        """Return the number of excluded candidates with a score equal to the threshold."""
+        return np.asarray(np.maximum(self.block.through - self.n, 0))
 
 
 class TieBlock(NamedTuple):
@@ -70,8 +75,18 @@ class TieBlock(NamedTuple):
 
     above: IntArray  #: candidates above the block
     tp_above: IntArray  #: true positives above the block
-    size: IntArray
-    tp: IntArray  #: true positives in the block
+    through: IntArray  #: candidates above or in the block
+    tp_through: IntArray  #: true positives above or in the block
+
+    @property
+    def size(self) -> IntArray:
+        """Return the number of candidates in the block."""
+        return np.asarray(np.maximum(self.through - self.above, 1))
+
+    @property
+    def tp(self) -> IntArray:
+        """Return the number of true positives in the block."""
+        return self.tp_through - self.tp_above
 
     def tp_sd(self, n: IntArray) -> FloatArray:
         """Return the standard deviation of the true positives over random tie orders."""
@@ -250,10 +265,12 @@ class Ranking:
         """
         asked = self.every if n is None else n
         width = self.score.shape[-1]
-        index = np.minimum(asked, width)
+        index = asked
+        if index.max(initial=0) > width:
+            index = np.minimum(asked, width)
         if not index.size or not width:
             none = np.zeros((*self.score.shape[:-1], asked.size), dtype=int)
-            return NBest(none, none * np.nan, none, none > 0, TieBlock(none, none, none, none))
+            return NBest(none, none * np.nan, asked, none > 0, TieBlock(none, none, none, none))
         total = self.size.total[..., np.newaxis]
         here = self.eligible.sum(axis=-1)[..., np.newaxis]
         if (whole := self.whole) is not None:
@@ -266,7 +283,9 @@ class Ranking:
             at = slice(0, asked.size)
             up_to = slice(1, asked.size + 1)
         start = self.blocks[0][..., at]
-        end = np.minimum(self.blocks[1][..., at], here)
+        end = self.blocks[1][..., at]
+        if (here < width).any():
+            end = np.minimum(end, here)
         tp_start = self.tp[..., at]
         tp_end = self.tp[..., up_to]
         if not ((end - start == 1) | (index > here)).all():  # ties
@@ -279,20 +298,17 @@ class Ranking:
             on &= whole.end[..., np.newaxis] <= here  # otherwise no list contains missing scores
             end = np.where(on, whole.end[..., np.newaxis], end)
             tp_end = np.where(on, whole.tp_end[..., np.newaxis], tp_end)
-        block = TieBlock(start, tp_start, np.maximum(end - start, 1), tp_end - tp_start)
+        block = TieBlock(start, tp_start, end, tp_end)
         counted: FloatArray | IntArray = self.tp[..., up_to]
-        inside = index - start
         if ties == "expected":
-            counted = tp_start + inside * block.tp / block.size
+            counted = tp_start + (index - start) * block.tp / block.size
         elif ties == "best":
-            counted = tp_start + np.minimum(inside, block.tp)
+            counted = tp_start + np.minimum(index - start, block.tp)
         elif ties == "worst":
-            counted = tp_start + np.clip(inside - (block.size - block.tp), 0, block.tp)
-        tied = np.maximum(end - asked, 0)
-        exists = asked <= total
-        result = NBest(counted, self.scores_by_rank[..., at], tied, exists, block)
+            counted = tp_start + np.clip(index - start - (block.size - block.tp), 0, block.tp)
+        result = NBest(counted, self.scores_by_rank[..., at], asked, asked <= total, block)
         if ties == "error":
-            _refuse_cuts(result, asked)
+            _refuse_cuts(result)
         return result
 
     def cumulated(self, ties: str = "shared") -> FloatArray | IntArray:
@@ -339,16 +355,20 @@ def equal_scores(one: FloatArray, other: FloatArray | float) -> BoolArray:
 def block_edges(ranked: FloatArray) -> tuple[IntArray, IntArray]:
     """Count the candidates above each rank's score, and those at or above it; NaN equals NaN."""
     width = ranked.shape[-1]
-    rank = np.arange(width)
-    edges = np.ones((*ranked.shape[:-1], width + 1), dtype=bool)  # between two blocks
-    edges[..., 1:-1] = ~equal_scores(ranked[..., 1:], ranked[..., :-1])
-    start = np.maximum.accumulate(np.where(edges[..., :-1], rank, 0), axis=-1)
-    end = np.where(edges[..., 1:], rank + 1, width)
+    rank = np.broadcast_to(np.arange(width + 1), (*ranked.shape[:-1], width + 1))
+    tied = equal_scores(ranked[..., 1:], ranked[..., :-1])  # (..., rank but the last)
+    if not tied.any():
+        return rank[..., :-1], rank[..., 1:]
+    edges = np.ones(rank.shape, dtype=bool)  # between two blocks
+    edges[..., 1:-1] = ~tied
+    start = np.maximum.accumulate(np.where(edges[..., :-1], rank[..., :-1], 0), axis=-1)
+    end = np.where(edges[..., 1:], rank[..., 1:], width)
     return start, np.minimum.accumulate(end[..., ::-1], axis=-1)[..., ::-1]
 
 
-def _refuse_cuts(found: NBest, n: IntArray) -> None:
+def _refuse_cuts(found: NBest) -> None:
     """Raise a ValueError if a list ends inside a tie."""
+    n = found.n
     cut = (found.tied > 0) & found.exists
     if cut.any():
         where = np.flatnonzero(cut.any(axis=tuple(range(cut.ndim - 1))))
@@ -377,8 +397,9 @@ class Blocks(NamedTuple):
         """Return the blocks for rankings that include all candidates."""
         total = ranking.here[..., np.newaxis]
         start, end = ranking.blocks
-        start = np.minimum(start, total)
-        end = np.minimum(end, total)
+        if not ranking.present.all():
+            start = np.minimum(start, total)
+            end = np.minimum(end, total)
         true = np.take_along_axis(ranking.gold, ranking.order, axis=-1)
         tp = sums_before(true)
         here = np.arange(1, true.shape[-1] + 1) <= total
@@ -396,6 +417,12 @@ class Blocks(NamedTuple):
         """Return twice the number above the middle of each rank's block: (..., rank)."""
         above, through = self.at_edges(counts)
         return above + through
+
+    def by_candidate(self, values: FloatArray) -> FloatArray:
+        """Return the values (..., rank) in the order of the candidates."""
+        result = np.empty(values.shape)
+        np.put_along_axis(result, self.positions, values, axis=-1)
+        return result
 
 
 class Accepted(NamedTuple):
@@ -654,9 +681,12 @@ _STEP = np.uint64(0x9E3779B97F4A7C15)
 def mix(x: Keys) -> Keys:
     """Return splitmix64 of x, in which each input bit changes half of the output bits."""
     x = x + _STEP
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
+    x ^= x >> np.uint64(30)
+    x *= np.uint64(0xBF58476D1CE4E5B9)
+    x ^= x >> np.uint64(27)
+    x *= np.uint64(0x94D049BB133111EB)
+    x ^= x >> np.uint64(31)
+    return x
 
 
 def sorted_places(keys: Keys) -> IntArray:
