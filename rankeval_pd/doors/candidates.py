@@ -314,11 +314,11 @@ class Groups:
         n_max = int(n.max(initial=1))
         keep = needed_ranks(n_max)
         apart = "cluster" in self.columns
-        if 4 * keep > total or apart or not self.columns["present"].all():
+        if 2 * keep > total or apart or not self.columns["present"].all():
             return self
         best = np.stack([x >= np.partition(x, total - keep)[total - keep] for x in score])
         kept = best.sum(axis=1)
-        if (kept < keep).any() or (4 * kept > total).any():  # scores are missing or tied
+        if (kept < keep).any() or (2 * kept > total).any():  # scores are missing or tied
             return self
         rows = np.flatnonzero(best.any(axis=0))
         positive = int(gold.sum())

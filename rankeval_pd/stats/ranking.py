@@ -563,7 +563,7 @@ def stands_for(a: IntArray, b: IntArray, *, ordered: bool) -> IntArray:
 # Each rank has two slots, one for a and one for b. In each draw, every slot is assigned to the
 # first or the second swapped ranking.
 
-_CELLS = 200_000  # slots times draws that fit into the cache
+_CELLS = 250_000  # slots times draws that fit into the cache
 
 
 class Slots(NamedTuple):

@@ -41,7 +41,7 @@ from rankeval_pd.stats.ranking import (
     nbest_regions,
 )
 
-_BLOCK = 200_000  # number of slots times draws that fits in the cache
+_BLOCK = 250_000  # number of slots times draws that fits in the cache
 _EQUAL = 1e-12  # largest relative difference between equal statistics
 FIRST = 999  # number of swaps before the first check whether more are needed
 _FAR = 6.0  # standard deviations on each side of a window, exceeded once in 1e9 draws
