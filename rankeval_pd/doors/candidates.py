@@ -349,10 +349,8 @@ class Groups:
         """Return N and N+: (group, measure)."""
         present = self.columns["present"]
         gold = self.columns["gold"]
-        whole = self.whole
-        if whole is not None:
-            shape = (1, len(present))
-            return Size(np.full(shape, whole.total), np.full(shape, whole.positive))
+        if self.whole is not None:
+            return self.whole.size(1, len(present))
         return Size(self.tally(present), self.tally(present & gold))
 
     @property
@@ -944,6 +942,8 @@ def pair_names(measures: Sequence[Hashable], a: Hashable, b: Names) -> list[Pair
 
 def common_counts(candidates: Candidates, pairs: Sequence[Pair]) -> tuple[IntArray, IntArray]:
     """Return N and N+ among the candidates that both measures rank: (group, pair)."""
+    if candidates.whole is not None:
+        return candidates.whole.size(len(candidates.group), len(pairs))
     a, b = candidates.sides(pairs).T
     both = candidates.present[:, a] & candidates.present[:, b]
     return both.sum(axis=-1), (both & candidates.gold[:, np.newaxis]).sum(axis=-1)

@@ -111,6 +111,10 @@ class Whole(NamedTuple):
     positives_variance: float = 0.0  #: see ``cluster_totals``
     accepted: IntArray | None = None  #: (2, measure, cut) sizes and true positives
 
+    def size(self, *shape: int) -> Size:
+        """Return N and N+, repeated in this shape."""
+        return Size(np.full(shape, self.total), np.full(shape, self.positive))
+
     def of(self, measures: IntArray) -> Whole:
         """Return the properties of the given measures, which may be repeated."""
         sets = self.accepted
@@ -233,8 +237,7 @@ class Ranking:
         known = self.whole
         if known is None:
             return Size(self.present.sum(axis=-1), self.gold.sum(axis=-1))
-        shape = self.score.shape[:-1]
-        return Size(np.full(shape, known.total), np.full(shape, known.positive))
+        return known.size(*self.score.shape[:-1])
 
     @cached_property
     def retrieved(self) -> Size:
