@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 import ir_measures
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from sacrebleu.metrics import BLEU
@@ -201,6 +202,17 @@ def of_calls():
     def proportion():
         return proportion_confint(df.nlargest(100, "good")["gold"].sum(), 100, method="beta")
 
+    def by_hand():
+        axes = plt.figure().add_subplot()
+        n = np.arange(1, len(df) + 1)
+        for name in ("good", "fair"):
+            tp = df.sort_values(name, ascending=False)["gold"].to_numpy().cumsum()
+            axes.fill_between(n, *proportion_confint(tp, n, method="beta"), alpha=0.2)
+            axes.plot(n, tp / n, label=name)
+        axes.set_xscale("log")
+        axes.legend()
+        return axes
+
     asked = {
         "`compare(n=100)`, 5,000 candidates": (
             lambda: df.rankeval.compare("good", "fair", 100),
@@ -213,6 +225,14 @@ def of_calls():
         "`area()`, 5,000 candidates": (
             lambda: df.rankeval.area(measures="good"), "`roc_auc_score`, value only",
             lambda: metrics.roc_auc_score(df["gold"], df["good"]),
+        ),
+        "`plot.precision()`, 5,000 candidates, with drawing": (
+            lambda: drawn(df.rankeval.plot.precision), "Matplotlib by hand",
+            lambda: drawn(by_hand),
+        ),
+        "`nbest_precision(100)`, 1,000,000 candidates, 2 measures": (
+            lambda: large.rankeval.nbest_precision(100), "two `argpartition`",
+            lambda: [np.argpartition(-large[name].to_numpy(), 100) for name in ("good", "fair")],
         ),
         "`paired_permutation(test='t')`, 100 items": (
             lambda: items.rankeval.paired_permutation(test="t"), "`scipy.stats.ttest_rel`",
@@ -240,6 +260,12 @@ def of_calls():
     return rows
 
 
+def drawn(plot):
+    """Draw a plot into memory."""
+    plot().figure.canvas.draw()
+    plt.close("all")
+
+
 def growth():
     """Return the work, three sizes, their seconds, and the exponent of the fitted power."""
     measures = {f"m{k}": 0.5 + 0.1 * k for k in range(9)}
@@ -248,14 +274,25 @@ def growth():
     def first(count, frame=df):
         return frame[["gold", *list(measures)[:count]]].rankeval
 
+    def of_size(n):
+        return datasets.simulate_candidates(n).rankeval
+
+    def of_items(n):
+        return pd.DataFrame(np.random.default_rng(1).normal(size=(n, 2))).rankeval
+
+    many = 100_000, 300_000, 1_000_000
     asked = {
         "`nbest_precision(100)`, candidates": (
-            (100_000, 300_000, 1_000_000),
-            lambda n: partial(datasets.simulate_candidates(n).rankeval.nbest_precision, 100),
+            many, lambda n: partial(of_size(n).nbest_precision, 100)
         ),
-        "`area()`, candidates": (
-            (100_000, 300_000, 1_000_000),
-            lambda n: datasets.simulate_candidates(n).rankeval.area,
+        "`compare(n=100)`, candidates": (many, lambda n: partial(of_size(n).compare, n=100)),
+        "`roc()`, candidates": (many, lambda n: of_size(n).roc),
+        "`precision_recall()`, candidates": (many, lambda n: of_size(n).precision_recall),
+        "`area()`, candidates": (many, lambda n: of_size(n).area),
+        "`area('ap')`, candidates": (many, lambda n: partial(of_size(n).area, "ap")),
+        "`compare_area()`, candidates": (many, lambda n: of_size(n).compare_area),
+        "`paired_permutation(test='t')`, items": (
+            many, lambda n: partial(of_items(n).paired_permutation, test="t")
         ),
         "`random_test(adjust='envelope')`, 6 measures, list sizes": (
             (300, 1_000, 3_000),
@@ -275,10 +312,10 @@ def growth():
             (10_000, 1_000_000, 10_000_000),
             lambda n: partial(rankeval_pd.compare_for, 2 * n // 5, n, 3 * n // 10, n),
         ),
-    }
+    }  # fmt: skip
     rows = []
-    for work, (sizes, of_size) in asked.items():
-        taken = [seconds(of_size(n), 1) for n in sizes]
+    for work, (sizes, call) in asked.items():
+        taken = [seconds(call(n), 2) for n in sizes]
         power = np.polyfit(np.log(sizes), np.log(taken), 1)[0]
         rows.append((work, sizes, taken, power))
     return rows
