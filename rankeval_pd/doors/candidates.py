@@ -315,11 +315,11 @@ class Groups:
         n_max = int(n.max(initial=1))
         keep = needed_ranks(n_max)
         apart = "cluster" in self.columns
-        if 4 * keep > total or apart or not self.columns["present"].all():
+        if 2 * keep > total or apart or not self.columns["present"].all():
             return self
         best = np.stack([x >= np.partition(x, total - keep)[total - keep] for x in score])
         kept = best.sum(axis=1)
-        if (kept < keep).any() or (4 * kept > total).any():  # scores are missing or tied
+        if (kept < keep).any() or (2 * kept > total).any():  # scores are missing or tied
             return self
         rows = np.flatnonzero(best.any(axis=0))
         positive = int(gold.sum())
@@ -350,10 +350,8 @@ class Groups:
         """Return N and N+: (group, measure)."""
         present = self.columns["present"]
         gold = self.columns["gold"]
-        whole = self.whole
-        if whole is not None:
-            shape = (1, len(present))
-            return Size(np.full(shape, whole.total), np.full(shape, whole.positive))
+        if self.whole is not None:
+            return self.whole.size(1, len(present))
         return Size(self.tally(present), self.tally(present & gold))
 
     @property
@@ -945,6 +943,8 @@ def pair_names(measures: Sequence[Hashable], a: Hashable, b: Names) -> list[Pair
 
 def common_counts(candidates: Candidates, pairs: Sequence[Pair]) -> tuple[IntArray, IntArray]:
     """Return N and N+ among the candidates that both measures rank: (group, pair)."""
+    if candidates.whole is not None:
+        return candidates.whole.size(len(candidates.group), len(pairs))
     a, b = candidates.sides(pairs).T
     both = candidates.present[:, a] & candidates.present[:, b]
     return both.sum(axis=-1), (both & candidates.gold[:, np.newaxis]).sum(axis=-1)

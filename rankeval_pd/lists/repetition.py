@@ -504,7 +504,8 @@ def _likely(lists: _Lists, ranges: IntArray, alternative: Alternative) -> IntArr
         # clipping adds the outline, with regions that have no true positives, or no negatives
         least, most = lists.shared_true(shared[0])
         true = np.clip(shared[1], np.maximum(least, ranges[1, 0]), np.minimum(most, ranges[1, 1]))
-        shared = np.unique([shared[0], true], axis=1)
+        pairs = pd.DataFrame({"size": shared[0], "true": true}).drop_duplicates()
+        shared = pairs.sort_values(["size", "true"]).to_numpy().T
         order = np.argsort(lists.deviation(shared, alternative), kind="stable")
         if (step == 1).all():
             return shared[:, np.union1d(order[:_TESTED], order[-_TESTED:])]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -14,7 +15,7 @@ IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 AnyArray = npt.NDArray[Any]
 
-_LONG = 200  # numbers in a row from which adding rows is faster than ``np.cumsum``
+_LONG = 16  # numbers in a row from which adding rows is faster than ``np.cumsum``
 
 Advance = Callable[[int], object]  #: called with the number of finished steps
 
@@ -26,8 +27,12 @@ def running_sums(values: Any) -> Any:
     """Return the sums of the rows so far, in place; faster than ``np.cumsum`` for long rows."""
     if values.shape[1] < _LONG:
         return np.cumsum(values, axis=0, out=values)
-    for row in range(1, len(values)):
-        values[row] += values[row - 1]
+    step = math.isqrt(len(values)) + 1
+    for row in range(1, step):  # within all groups of ``step`` rows at once
+        later = values[row::step]
+        later += values[row - 1 :: step][: len(later)]
+    for start in range(step, len(values), step):
+        values[start : start + step] += values[start - 1]
     return values
 
 

@@ -98,7 +98,7 @@ class Cells(NamedTuple):
             drawn = draw(self.keys[candidates[part]], seed, start, stop).astype(kind, copy=False)
             low = cell[part][0]
             high = cell[part][-1] + 1
-            inside = scipy.sparse.csc_array(
+            inside = scipy.sparse.csr_array(
                 (np.ones(len(drawn), dtype=kind), (cell[part] - low, np.arange(len(drawn)))),
                 shape=(high - low, len(drawn)),
             )
@@ -175,12 +175,11 @@ class Sums(NamedTuple):
             z += np.outer(self.of_true, drawn[true].sum(axis=0))
         every = np.ones_like(true)
         for sign, first, edge in zip((1.0, -1.0), self.cells.first, self.edges, strict=False):
-            # the cells, and the true-positive cells, that enter the list at each n
-            listed, tp = (
-                running_sums(_entering(first, chosen, edge.size) @ drawn)
-                for chosen in (every, true)
-            )
-            z += sign * (tp - edge[:, np.newaxis] * listed)
+            # the true-positive cells, and all cells, that enter the list at each n
+            for chosen, weight in ((true, np.full(edge.size, sign)), (every, -sign * edge)):
+                listed = running_sums(_entering(first, chosen, edge.size) @ drawn)
+                listed *= weight[:, np.newaxis]
+                z += listed
         varies = self.varies
         return np.asarray(z[varies] / np.sqrt(self.influence[varies, np.newaxis]), dtype=float)
 
@@ -192,8 +191,9 @@ class Sums(NamedTuple):
             result += true * self.of_true[places]
         for sign, first, edge in zip((1.0, -1.0), self.cells.first, self.edges, strict=False):
             listed = first[:, np.newaxis] <= places
-            result += sign * listed * (true - edge[places])
-        return self.cells.size[:, np.newaxis] * result / np.sqrt(self.influence[places])
+            np.add(result, sign * (true - edge[places]), out=result, where=listed)
+        result *= self.cells.size[:, np.newaxis] / np.sqrt(self.influence[places])
+        return result
 
     def blocks(self, n_resamples: int) -> Iterator[tuple[int, int]]:
         """Yield the first and the last resample of blocks that fit into memory."""

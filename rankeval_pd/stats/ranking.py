@@ -111,6 +111,10 @@ class Whole(NamedTuple):
     positives_variance: float = 0.0  #: see ``cluster_totals``
     accepted: IntArray | None = None  #: (2, measure, cut) sizes and true positives
 
+    def size(self, *shape: int) -> Size:
+        """Return N and N+, repeated in this shape."""
+        return Size(np.full(shape, self.total), np.full(shape, self.positive))
+
     def of(self, measures: IntArray) -> Whole:
         """Return the properties of the given measures, which may be repeated."""
         sets = self.accepted
@@ -233,8 +237,7 @@ class Ranking:
         known = self.whole
         if known is None:
             return Size(self.present.sum(axis=-1), self.gold.sum(axis=-1))
-        shape = self.score.shape[:-1]
-        return Size(np.full(shape, known.total), np.full(shape, known.positive))
+        return known.size(*self.score.shape[:-1])
 
     @cached_property
     def retrieved(self) -> Size:
@@ -563,7 +566,7 @@ def stands_for(a: IntArray, b: IntArray, *, ordered: bool) -> IntArray:
 # Each rank has two slots, one for a and one for b. In each draw, every slot is assigned to the
 # first or the second swapped ranking.
 
-_CELLS = 200_000  # slots times draws that fit into the cache
+_CELLS = 250_000  # slots times draws that fit into the cache
 
 
 class Slots(NamedTuple):
@@ -595,71 +598,74 @@ class Walk(NamedTuple):
     A few passes over two or four bytes per slot: a million candidates take less than a gigabyte.
     """
 
-    sizes: IntArray  #: sizes of the lists, increasing
+    most: int  #: size of the largest list
     half: int  #: number of ranks used after the largest list
     reach: int  #: slots
+    place: IntArray  #: (n): place of the list among all lists in order of size
+    row: IntArray  #: (rank from 0 and label): row of the first list that contains the rank
     keys: Keys  #: (slot)
-    from_a: BoolArray  #: (slot)
+    from_a: Bits  #: (slot, 1)
     later: IntArray  #: later slot of each candidate with both slots within reach
     earlier: IntArray  #: earlier slot of the same candidates
-    later_true: BoolArray  #: whether the candidate is a true positive
+    later_true: BoolArray  #: (candidate, 1): whether the candidate is a true positive
     true: IntArray  #: slots of true positives
 
     @classmethod
-    def of(cls, slots: Slots, gold: BoolArray, keys: Keys, sizes: IntArray, half: int) -> Walk:
+    def of(cls, slots: Slots, gold: BoolArray, keys: Keys, n: IntArray, half: int) -> Walk:
         """Return the walk for lists of these sizes."""
+        sizes, place = np.unique(n, return_inverse=True)
         reach = min(2 * (int(sizes[-1]) + half), slots.candidate.size)
         candidate = slots.candidate[:reach]
-        place = np.arange(reach)
-        mate = slots.a[candidate] + slots.b[candidate] - place
-        later = np.flatnonzero(mate < place)
+        here = np.arange(reach)
+        mate = slots.a[candidate] + slots.b[candidate] - here
+        later = np.flatnonzero(mate < here)
         return cls(
-            sizes,
+            int(sizes[-1]),
             half,
             reach,
+            place,
+            np.add.outer(2 * np.searchsorted(sizes, np.arange(reach + 1)), [0, 1]).ravel(),
             keys[candidate],
-            slots.from_a[:reach],
+            slots.from_a[:reach, np.newaxis].view(np.uint8),
             later,
             mate[later],
-            gold[candidate[later]],
+            gold[candidate[later], np.newaxis],
             np.flatnonzero(gold[candidate]),
         )
 
-    def counts(self, seed: int, start: int, stop: int) -> IntArray | None:
-        """Count the overlap and its true positives, and those in each list: (4, draw, list).
+    def counts(self, seed: int, start: int, stop: int) -> Any:
+        """Count the overlap and its true positives, and those in each list: (4, draw, n).
 
         Return None if a list ends after these slots.
         """
-        most = int(self.sizes[-1])
-        result = np.empty((4, self.sizes.size, stop - start), dtype=np.int64)
         kind: Any = np.int32
         if 2 * (self.reach + 2) <= np.iinfo(np.int16).max:
             kind = np.int16
+        result = np.empty((4, self.place.size, stop - start), dtype=kind)
         place = np.arange(1, self.reach + 1, dtype=kind)[:, np.newaxis]
         for part in slices(stop - start, self.reach, _CELLS):
             last = min(start + part.stop, stop)
-            first = coins(self.keys, seed, start + part.start, last).astype(kind)  # (slot, draw)
             # the first ranking gets the a slots of unswapped and the b slots of swapped candidates
-            first ^= self.from_a[:, np.newaxis]
-            up_to = running_sums(first.copy())
-            if min(up_to[-1].min(), self.reach - up_to[-1].max()) < most:
+            first = coins(self.keys, seed, start + part.start, last) ^ self.from_a  # (slot, draw)
+            up_to = running_sums(first.astype(kind))
+            if min(up_to[-1].min(), self.reach - up_to[-1].max()) < self.most:
                 return None
             rank = place - up_to + first * (2 * up_to - place)  # up_to or the rest; faster than if
             both = np.maximum(rank[self.later], rank[self.earlier])
-            overlap = self._listed(both, self.later_true[:, np.newaxis])
-            tp = self._listed(rank[self.true], first[self.true])
-            result[:, :, part] = overlap.sum(axis=1), overlap[:, 1], tp[:, 1], tp[:, 0]
+            rest, tp_overlap = self._counted(both, self.later_true)
+            tp_b, tp_a = self._counted(rank[self.true], first[self.true])
+            result[:, :, part] = rest + tp_overlap, tp_overlap, tp_a, tp_b
         return np.moveaxis(result, -1, 1)
 
-    def _listed(self, rank: IntArray, label: AnyArray) -> Any:
-        """Count the slots in each list, by label: (list, label, draw)."""
-        most = int(self.sizes[-1])
+    def _counted(self, rank: IntArray, label: AnyArray) -> Any:
+        """Count the slots in each list, by label: (label, n, draw)."""
         draws = rank.shape[-1]
-        # one number encodes rank, label and draw, so a single count suffices
-        number = (2 * np.minimum(rank, most + 1) + label).astype(np.int32) * np.int32(draws)
-        number += np.arange(draws, dtype=np.int32)
-        counts = np.bincount(number.ravel(), minlength=2 * draws * (most + 2))
-        return running_sums(counts.reshape(most + 2, 2 * draws)).reshape(-1, 2, draws)[self.sizes]
+        # one number encodes the first list, label and draw, so a single count suffices
+        number = self.row.take(2 * rank + label) * draws
+        number += np.arange(draws)
+        counts = np.bincount(number.ravel(), minlength=draws * (int(self.row[-1]) + 1))
+        counts = running_sums(counts.astype(rank.dtype).reshape(-1, 2 * draws))
+        return np.moveaxis(counts.reshape(-1, 2, draws)[self.place], 1, 0)
 
 
 # ------- A candidate's random numbers depend only on the seed, the resample and the candidate's key

@@ -41,7 +41,7 @@ from rankeval_pd.stats.ranking import (
     nbest_regions,
 )
 
-_BLOCK = 200_000  # number of slots times draws that fits in the cache
+_BLOCK = 250_000  # number of slots times draws that fits in the cache
 _EQUAL = 1e-12  # largest relative difference between equal statistics
 FIRST = 999  # number of swaps before the first check whether more are needed
 _FAR = 6.0  # standard deviations on each side of a window, exceeded once in 1e9 draws
@@ -111,13 +111,12 @@ class Swaps:
 
     def _at_many_n(self, n: IntArray) -> Iterator[Regions]:
         """Yield the counts, computed from all slots that a list can reach."""
-        sizes, place = np.unique(n, return_inverse=True)  # (list), and back to (n)
-        walk = Walk.of(self.slots, self.gold, self.draws_of, sizes, self._beyond(int(n.max())))
+        walk = Walk.of(self.slots, self.gold, self.draws_of, n, self._beyond(int(n.max())))
         for start, stop in self._blocks(walk.reach):
             while (counts := walk.counts(self.seed, start, stop)) is None:
                 # a list ends outside the slots (once in a billion draws)
-                walk = Walk.of(self.slots, self.gold, self.draws_of, sizes, 4 * walk.half)
-            yield Regions(*counts[:, :, place])
+                walk = Walk.of(self.slots, self.gold, self.draws_of, n, 4 * walk.half)
+            yield Regions(*counts)
             self.advance(stop - start)
 
     def _sums_ahead(self, windows: list[_Window], start: int, stop: int) -> IntArray:

@@ -566,6 +566,8 @@ ASKED = {
     "nbest_precision": lambda r: r.nbest_precision(SIZES),
     "nbest_recall": lambda r: r.nbest_recall(SIZES),
     "compare": lambda r: r.compare(n=SIZES),
+    "compare recall": lambda r: r.compare(n=SIZES, of="recall", details=True),
+    "compare lift": lambda r: r.compare(n=SIZES, of="lift", margin=0.1, details=True),
     "compare by swaps": lambda r: r.compare("a", "b", SIZES, adjust="max-t", n_resamples=500),
     "compare the n-best": lambda r: r.compare("a", n=SIZES, target="nbest", adjust="holm"),
     "summary": lambda r: r.summary(20),
