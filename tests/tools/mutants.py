@@ -393,7 +393,7 @@ SEEDED = {
         ("sums[signs] += 2.0 * heads", "sums[signs] += heads"),
         ("(ordered.size + 1) * level", "(ordered.size - 1) * level"),
         ("apart * np.sqrt(self.size[beyond])", "apart * (self.size[beyond])"),
-        ("z += sign * (tp - edge[", "z += (tp - edge["),
+        ("(every, -sign * edge)", "(every, -edge)"),
         ("every = np.ones_like(true)\n", "every = ~true\n"),
         ("tail = 2.0 * places.size * scipy", "tail = places.size * scipy"),
         ("rest = z - along * own", "rest = z - own"),
