@@ -247,8 +247,10 @@ def rare_values(sums: Sums, levels: Sequence[float], seed: int) -> FloatArray:
         rest = z - along * own
         for number, c in enumerate(tried):
             tail = 2.0 * scipy.special.ndtr(-np.abs(own)) * scipy.special.ndtr(-c)
-            beyond = np.copysign(scipy.special.ndtri(tail), own)
-            count = (np.abs(rest + along * beyond) >= c * (1.0 - _NOTHING)).sum(axis=0)
+            beyond = along * np.copysign(scipy.special.ndtri(tail), own)
+            beyond += rest
+            np.abs(beyond, out=beyond)
+            count = (beyond >= c * (1.0 - _NOTHING)).sum(axis=0)
             shares[number] += (1.0 / np.maximum(count, 1)).sum() / _MOVED
     tail = 2.0 * places.size * scipy.special.ndtr(-tried) * shares
     # the logarithm of the tail probability is nearly a straight line in the squares

@@ -238,10 +238,14 @@ def region_statistic(counts: Regions, n: IntArray) -> FloatArray:
 
     With K among the 2 d candidates: (T_a - T_b) / sqrt(K (1 - K / 2d)), with a root of at least 1.
     """
-    only = np.maximum(n - counts.overlap, 1)
+    only = np.maximum(n.astype(counts.overlap.dtype) - counts.overlap, 1)
     positive = counts.tp_a + counts.tp_b - 2 * counts.tp_overlap
-    variance = np.maximum(positive * (1.0 - positive / (2.0 * only)), 1.0)
-    return np.asarray((counts.tp_a - counts.tp_b) / np.sqrt(variance, out=variance), dtype=float)
+    variance = positive / (-2.0 * only)
+    variance += 1.0
+    variance *= positive
+    np.maximum(variance, 1.0, out=variance)
+    np.sqrt(variance, out=variance)
+    return np.asarray((counts.tp_a - counts.tp_b) / variance, dtype=float)
 
 
 def sided(statistic: FloatArray, alternative: str) -> FloatArray:

@@ -565,7 +565,7 @@ SEEDED = {
         ("if steps.size < 2:", "if steps.size < 3:"),
     ],
     ("swaps.py", "stats/swaps"): [
-        ("/ (2.0 * only)), 1.0)", "/ only), 1.0)"),
+        ("variance = positive / (-2.0 * only)", "variance = positive / (-1.0 * only)"),
         ("counts.tp_b - 2 * counts.tp_overlap", "counts.tp_b - counts.tp_overlap"),
         ("(1 + as_large) / (drawn.size + 1)", "as_large / drawn.size"),
         ("= observed - _EQUAL * np.maximum(np.abs(observed), 1.0)", "= observed + 1e-9"),
