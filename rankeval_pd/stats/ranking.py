@@ -643,10 +643,12 @@ class Walk(NamedTuple):
             kind = np.int16
         result = np.empty((4, self.place.size, stop - start), dtype=kind)
         place = np.arange(1, self.reach + 1, dtype=kind)[:, np.newaxis]
+        drawn = words(self.keys, seed, start, stop)  # (slot, word)
+        before = start % WORD
         for part in slices(stop - start, self.reach, _CELLS):
-            last = min(start + part.stop, stop)
+            last = min(part.stop, stop - start)
             # the first ranking gets the a slots of unswapped and the b slots of swapped candidates
-            first = coins(self.keys, seed, start + part.start, last) ^ self.from_a  # (slot, draw)
+            first = bits_of(drawn, before + part.start, before + last) ^ self.from_a  # (slot, draw)
             up_to = running_sums(first.astype(kind))
             if min(up_to[-1].min(), self.reach - up_to[-1].max()) < self.most:
                 return None
@@ -715,12 +717,18 @@ def words(keys: Keys, seed: int, start: int, stop: int) -> Keys:
 
 def coins(keys: Keys, seed: int, start: int, stop: int) -> Bits:
     """Return one fair bit for each key and resample, from a hash for 64: (key, resample)."""
-    drawn = words(keys, seed, start, stop)
+    before = start % WORD
+    return bits_of(words(keys, seed, start, stop), before, before + stop - start)
+
+
+def bits_of(drawn: Keys, first: int, last: int) -> Bits:
+    """Return the bits of words in a range of places: (key, bit)."""
     # little-endian bytes, so the lowest bits come first on every machine
     octets = np.ascontiguousarray(drawn, dtype="<u8").view(np.uint8)
-    before = start % WORD
-    bits = np.unpackbits(octets, axis=-1, bitorder="little", count=stop - start + before)
-    return bits[:, before:]
+    start = first // 8
+    octets = octets[:, start : -(-last // 8)]  # rounded up
+    bits = np.unpackbits(octets, axis=-1, bitorder="little", count=last - 8 * start)
+    return bits[:, first - 8 * start :]
 
 
 def normals(keys: Keys, seed: int, start: int, stop: int) -> FloatArray:
