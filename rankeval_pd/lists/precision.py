@@ -803,8 +803,9 @@ def difference_margins(
 ) -> FloatArray:
     """Return the half-width of a difference band as an array (level, n).
 
-    With ``each``, the width is computed separately for each n, without draws. With ``tested``, the
-    draws are those of a test of several pairs, of which too few may exceed the levels.
+    With ``each``, the width is computed separately for each n, without draws. ``tested`` means that
+    a test of several pairs chose the number of draws. If few of them would exceed the levels, rare
+    quantiles are computed, or more draws are made for clusters.
     """
     rare = tested and (drawing["n_resamples"] + 1) * (1.0 - max(levels)) < bands.RARE
     rising, back = np.unique(n, return_inverse=True)

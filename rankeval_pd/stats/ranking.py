@@ -60,7 +60,7 @@ class NBest(NamedTuple):
 
     tp: FloatArray | IntArray  #: true positives; the mean under ties="expected"
     threshold: FloatArray  #: score of the n-th candidate
-    n: IntArray
+    n: IntArray  #: sizes of the lists
     exists: BoolArray  #: whether there are n candidates
     block: TieBlock
 
