@@ -37,7 +37,6 @@ from rankeval_pd.decisions.verdicts import (
     OF_SETS,
     P_ENDS,
     REGIONS,
-    SWAPPED,
     TIE_COLUMNS,
     TIE_ENDS,
     UNCUT,

@@ -574,26 +574,32 @@ def query_summary(
     }
     result = _of_metrics(tables, baseline, test, options)
     facts = pd.concat(map(assumed, kept), ignore_index=True)
-    most = {name: int(facts[name].max()) for name in ("n_lacking", "n_undefined", "n_tied")}
+    cutoff = facts.pop("cutoff").to_numpy()
     depth = facts["depth"]
-    shares = facts.loc[facts["cutoff"] > 0, "judged"]
-    noted: dict[Any, Any] = {**result.attrs, **most}
-    noted["noun"] = "run"
+    shares = facts["judged"][cutoff > 0]
+    sizes = [len(table) for table in tables.values()]
+    noted: dict[Any, Any] = {
+        **result.attrs,
+        **{name: int(facts[name].max()) for name in ("n_lacking", "n_undefined", "n_tied")},
+        **chosen.noted,
+        "noun": "run",
+        "n_queries": max(sizes),
+        "baseline": baseline,
+        "adjust": adjusted,
+        "alpha": alpha,
+        "undefined": undefined,
+    }
     if depth.min() < depth.max():
         noted |= {"depth_low": int(depth.min()), "depth_high": int(depth.max())}
     if shares.notna().any():
         noted["judged_low"] = float(shares.min())
-    result = pd.concat([result, facts], axis=1)
-    _warn_of_facts(result, chosen.ties)
-    result = result.drop(columns="cutoff")
-    result.attrs = noted
-    sizes = [len(table) for table in tables.values()]
     if min(sizes) < max(sizes):
-        result.attrs["n_queries_low"] = min(sizes)
-    result.attrs.update(n_queries=max(sizes), baseline=baseline, adjust=adjusted, alpha=alpha)
-    result.attrs |= {"undefined": undefined, **chosen.noted}
+        noted["n_queries_low"] = min(sizes)
     if adjusted is not None:
-        result.attrs["adjust_over"] = adjust_over
+        noted["adjust_over"] = adjust_over
+    result = pd.concat([result, facts], axis=1)
+    result.attrs = noted
+    _warn_of_facts(result, cutoff, chosen.ties)
     return doors.above_door(result, data)
 
 
@@ -632,25 +638,27 @@ def assumed(numbers: QueryValues) -> pd.DataFrame:
 _JUDGED_APART = 0.1  # difference in judged proportions that could explain a difference between runs
 
 
-def _warn_of_facts(table: pd.DataFrame, ties: str) -> None:
+def _warn_of_facts(table: pd.DataFrame, cutoff: IntArray, ties: str) -> None:
     """Warn if judged proportions, depths or ties could explain differences."""
-    for metric, part in table.groupby("metric", sort=False):
-        part = part.set_index("measure")
-        cutoff = int(part["cutoff"].iloc[0])
-        shares = part["judged"].dropna()
-        depth = part["depth"]
-        if cutoff and len(shares) > 1 and shares.max() - shares.min() > _JUDGED_APART:
+    metrics, measures, judged, depths = (
+        table[name].to_numpy() for name in ("metric", "measure", "judged", "depth")
+    )
+    for metric in dict.fromkeys(metrics[cutoff > 0]):
+        rows = metrics == metric
+        names, shares, depth, end = measures[rows], judged[rows], depths[rows], cutoff[rows][0]
+        most, least = np.fmax.reduce(shares), np.fmin.reduce(shares)
+        if most - least > _JUDGED_APART:
             warn(
-                f"{metric}: up to rank {cutoff}, {shares.max():.0%} of the documents in"
-                f" {shares.idxmax()!r} are judged but only {shares.min():.0%} in"
-                f" {shares.idxmin()!r}, and unjudged documents count as not relevant. Also"
-                " compare the runs with unjudged='skip'."
+                f"{metric}: up to rank {end}, {most:.0%} of the documents in"
+                f" {names[np.nanargmax(shares)]!r} are judged but only {least:.0%} in"
+                f" {names[np.nanargmin(shares)]!r}, and unjudged documents count as not relevant."
+                " Also compare the runs with unjudged='skip'."
             )
-        if cutoff and depth.min() < min(cutoff, depth.max()):
+        if depth.min() < min(end, depth.max()):
             warn(
-                f"{metric}: {depth.idxmin()!r} retrieved at most {depth.min():,} documents per"
-                f" query, but {depth.idxmax()!r} retrieved {depth.max():,}. Choose a cutoff that"
-                " all runs reach."
+                f"{metric}: {names[depth.argmin()]!r} retrieved at most {depth.min():,} documents"
+                f" per query, but {names[depth.argmax()]!r} retrieved {depth.max():,}. Choose a"
+                " cutoff that all runs reach."
             )
     low, high = table["value_low"], table["value_high"]
     wide = high - low > (table["ci_high"] - table["ci_low"]) / 2.0
@@ -668,38 +676,37 @@ def _of_metrics(
 ) -> pd.DataFrame:
     """Convert one wide form per metric to one row per metric and measure."""
     metrics = [*parts]
-    measures = parts[metrics[0]].columns.tolist()
+    header = parts[metrics[0]].columns
     items = pd.concat(parts, names=[METRIC])
-    keys = pd.MultiIndex.from_product([metrics, measures])
-    named = {**options, "measures": measures}  # the names of the measures are known
+    each = np.tile(np.arange(len(header)), len(metrics))
+    keys = {"measure": header.take(each), "metric": np.repeat(metrics, len(header))}
+    named = {**options, "measures": header.tolist()}  # the names of the measures are known
     ranks = system_ranks(items, test=test, **named)
     tested = ranks
-    columns = _of_query_systems(ranks, "system", keys, {name: name for name in _RANKED.split()})
+    columns = _of_query_systems(ranks, "system", parts, {name: name for name in _RANKED.split()})
     if baseline is not None:
         tested = mean_test(test)(items, baseline=baseline, **named)
-        columns |= _of_query_systems(tested, "system_a", keys, GAINS)
+        columns |= _of_query_systems(tested, "system_a", parts, GAINS)
         # the queries above, equal to or below the baseline; the baseline's own counts are NaN
-        own = {m: part.sub(part[baseline], axis=0) for m, part in parts.items()}
-        over = pd.concat(own, names=[METRIC])
-        itself = keys.get_level_values(1) == baseline
-        counted = {"wins": over > _EQUAL, "ties": over.abs() <= _EQUAL, "losses": over < -_EQUAL}
-        for name, there in counted.items():
-            total = there.groupby(level=METRIC, sort=False).sum().to_numpy(dtype=float)
-            columns[name] = np.where(itself, np.nan, total.ravel())
+        over = [part.sub(part[baseline], axis=0) for part in parts.values()]
+        signs = [np.sign(x.where(x.abs() > _EQUAL, 0.0)) for x in over]
+        itself = keys["measure"] == baseline
+        for name, sign in (("wins", 1.0), ("ties", 0.0), ("losses", -1.0)):
+            total = np.concatenate([(x == sign).sum() for x in signs])
+            columns[name] = np.where(itself, np.nan, total)
     kept = [x for x in _COLUMNS.split() if baseline is None or x != "letters"]
-    if len(measures) == 1:
+    if len(header) == 1:
         kept = [x for x in kept if x in columns]
     if options["adjust"] is None:
         kept = [x for x in kept if x not in _ADJUSTED]
-    rows = {name: columns.get(name, np.full(len(keys), np.nan)) for name in kept}
-    names = {"measure": keys.get_level_values(1), "metric": keys.get_level_values(0)}
-    result = pd.DataFrame({**names, **rows})
+    rows = {name: columns.get(name, np.full(each.size, np.nan)) for name in kept}
+    result = pd.DataFrame({**keys, **rows})
     result.attrs = {name: tested.attrs[name] for name in _NOTED if name in tested.attrs}
     family = None
     if options["adjust"] is not None:
-        count = len(measures) - 1
+        count = len(header) - 1
         if baseline is None:
-            count = math.comb(len(measures), 2)
+            count = math.comb(len(header), 2)
         scope = "each metric"
         if options["adjust_over"] == "all" and len(metrics) > 1:
             scope = f"all {len(metrics)} metrics"
@@ -711,8 +718,17 @@ def _of_metrics(
 
 
 def _of_query_systems(
-    table: pd.DataFrame, role: str, keys: pd.MultiIndex, names: Mapping[str, str]
+    table: pd.DataFrame, role: str, parts: Mapping[str, pd.DataFrame], names: Mapping[str, str]
 ) -> Columns:
     """Return columns by metric and name; missing rows are NaN."""
-    rows = table.set_index(pd.MultiIndex.from_arrays([table[METRIC], table[role]])).reindex(keys)
-    return {name: rows[own].to_numpy() for name, own in names.items() if own in rows}
+    header = parts[next(iter(parts))].columns
+    place = pd.Index([*parts]).get_indexer(pd.Index(table[METRIC])) * len(header)
+    place += header.get_indexer(pd.Index(table[role], tupleize_cols=False))
+    order = np.full(len(parts) * len(header), -1)
+    order[place] = np.arange(place.size)
+    take: Any = pd.api.extensions.take
+    return {
+        name: take(table[own].to_numpy(), order, allow_fill=True)
+        for name, own in names.items()
+        if own in table
+    }

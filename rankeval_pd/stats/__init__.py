@@ -109,7 +109,6 @@ from rankeval_pd.stats.ranking import (
 from rankeval_pd.stats.ranks import (
     BASELINE,
     Sets,
-    SystemScores,
     all_pairs,
     scores_with_limits,
     signed_rank_tests,

@@ -235,11 +235,11 @@ def _joint_tests(
 
 
 _FEW = 50  # items up to which the interval of a mean in a known range is Gaffke's
-_HALVES = 2.0 ** -np.array([1, 2, 4, 9])
+_HALVES = 2.0 ** -np.array([3, 8, 14])
 _ABOUT = np.array([*-_HALVES, 0.0, *_HALVES])  # parts of a bracket, about the crossing of a chord
-_ROUNDS = 11  # five or six are usual
+_ROUNDS = 16  # three or four are usual
 _TINY = np.finfo(float).tiny
-_NARROW = 1e-7  # part of the range in which the distribution is a straight line
+_NARROW = 1e-8  # part of the range in which the distribution is a straight line
 _LEANS = 0.28  # chosen for warnings where coverage is too low in tests/simulations/scores.csv
 _SMALL = 4  # items of a stratum that rarely agree; chosen like _LEANS
 
@@ -258,7 +258,13 @@ def scores_with_limits(draws: Draws, test: str) -> SystemScores:
     """Return the scores with intervals, which need no draws."""
     count, level = draws.items.n_systems, draws.options.level
     each = level_of_each(level, count * draws.options.n_alike)
-    (interval, together), (_, alone) = (_score_limits(draws, test, x) for x in (each, level))
+    if _few_in_a_range(draws, test):
+        interval, items = "gaffke", draws.items
+        values = items.statistics[..., 0] / items.statistics[..., 1]
+        limits = gaffke(values, items.most, np.array([each, level]))
+        together, alone = zip(*np.sort(items.sign * np.array(limits), axis=0), strict=True)
+    else:
+        (interval, together), (_, alone) = (_score_limits(draws, test, x) for x in (each, level))
     skewed = interval == "hall" and count > 2 and abs(np.mean(_leans(draws))) > _LEANS
     return SystemScores(
         draws.theta, together, alone, interval, bool(skewed or _may_agree(draws.items))
@@ -276,6 +282,14 @@ def _may_agree(items: AnyItems) -> bool:
     return bool(np.isin(items.statistics[..., 0] / most[items.strata], (0.0, 1.0)).all())
 
 
+def _few_in_a_range(draws: Draws, test: str) -> bool:
+    """Return whether scores are means of few items in a known range, drawn one by one."""
+    items = draws.items
+    alone = items.n_groups == 0 and items.unit is not None  # neither groups, strata nor weights
+    mean = alone and items.linear == "mean" and items.n_items <= _FEW and not items.binary
+    return mean and test != "t" and bool(np.isfinite(items.most)) and draws.parametric is None
+
+
 def _score_limits(draws: Draws, test: str, level: float) -> tuple[str, Limits]:
     """Return the kind of the interval, and each system's interval; larger scores are better."""
     items = draws.items
@@ -291,7 +305,6 @@ def _score_limits(draws: Draws, test: str, level: float) -> tuple[str, Limits]:
         return "t", student_limits(draws.theta, error, items.n_items - 1.0, options)
     if items.seeds is not None and draws.parametric is not None:
         return "student", draws.parametric.score_limits(level)
-    alone = items.n_groups == 0 and items.unit is not None  # neither groups, strata nor weights
     if items.binary:
         right = items.totals[:, 0]
         interval = "clopper-pearson"
@@ -299,10 +312,6 @@ def _score_limits(draws: Draws, test: str, level: float) -> tuple[str, Limits]:
     elif draws.parametric is not None:
         interval = "korn-graubard"
         found = draws.parametric.score_limits(level)
-    elif np.isfinite(items.most) and alone and items.n_items <= _FEW and items.linear == "mean":
-        values = items.statistics[..., 0] / items.statistics[..., 1]
-        interval = "gaffke"
-        found = gaffke(values, items.most, level)
     else:
         return _hall_limits(draws, level)
     low, high = np.sort(items.sign * np.array(found), axis=0)
@@ -337,20 +346,24 @@ def _hall_limits(draws: Draws, level: float) -> tuple[str, Limits]:
     return "hall, korn-graubard", (np.fmin(low, least), np.fmax(high, most))
 
 
-def gaffke(values: FloatArray, most: float, level: float) -> Limits:
-    """Return Gaffke's (2005) limits for the mean of values (row, item) from 0 to ``most``.
+def gaffke(values: FloatArray, most: float, levels: FloatArray) -> Limits:
+    """Return Gaffke's (2005) limits (level, row) for means of values (row, item) in 0 to ``most``.
 
     The lower limit is a quantile of a random mean of the values and 0, with weights that are
     uniform on the simplex. For values 0 and 1, the limits are Clopper and Pearson's.
     """
     both = np.vstack([values, most - values])
-    knots = np.sort(np.pad(both.T, ((1, 0), (0, 0))), axis=0)
-    tail = (1.0 - level) / 2.0
+    knots = np.tile(np.sort(np.pad(both.T, ((1, 0), (0, 0))), axis=0), levels.size)
+    tail = np.repeat((1.0 - levels) / 2.0, len(both))
+    wanted = scipy.special.ndtri(tail)
     low = knots[0]
     high = knots[-1]
     at_low, at_high = np.zeros_like(low), np.ones_like(high)
-    count = np.round(both.sum(axis=1) / most, 6)  # some versions of SciPy fail for tiny counts
-    guess = most * clopper_pearson(count, both.shape[1], level)[0]
+    # start with the quantile of Cornish and Fisher
+    mean = knots.mean(axis=0)
+    square, cube = (((knots - mean) ** power).mean(axis=0) for power in (2, 3))
+    bend = (wanted**2 - 1.0) * cube / np.maximum(square, _TINY) / (3.0 * len(knots) + 6.0)
+    guess = mean + wanted * np.sqrt(square / (len(knots) + 1.0)) + bend
     for _ in range(_ROUNDS):
         points = np.clip(guess + (high - low) * _ABOUT[:, np.newaxis], low, high)
         share = _positive_share(points - knots[:, np.newaxis])
@@ -362,7 +375,7 @@ def gaffke(values: FloatArray, most: float, level: float) -> Limits:
         guess = low + (high - low) * (tail - at_low) / (at_high - at_low)
         if (high - low <= _NARROW * knots[-1]).all():
             break
-    least, above = np.split(guess, 2)
+    least, above = guess.reshape(levels.size, 2, -1).swapaxes(0, 1)
     return least, most - above
 
 

@@ -201,8 +201,7 @@ def _gaffke() -> Iterator[Any]:
         np.array([[TINY, 1.0]]),
         np.full((1, 3), 0.5),
     ):
-        for level in (0.0, 0.95, 1.0 - 1e-16):
-            yield from ranks.gaffke(values, 1.0, level)
+        yield from ranks.gaffke(values, 1.0, np.array([0.0, 0.95, 1.0 - 1e-16]))
 
 
 @_walk("stats.proportions.beta_logits", low=0.0, high=1.0)

@@ -41,35 +41,50 @@ def test_pairs_of_areas_have_delongs_p_values_and_intervals():
 # ---- Gaffke's limits for means
 
 
+LEVEL = np.array([0.95])
+
+
 def test_gaffkes_limits_are_quantiles_of_b_splines_and_of_random_means():
     """A random mean has the density of a B-spline with the values as knots (Curry, Schoenberg)."""
     values = np.array([0.5, 0.3, 0.2, 0.11, 0.05, 0.04])
-    (low,), (high,) = ranks.gaffke(values[np.newaxis], 1.0, 0.95)
-    for limit, knots, tail in ((low, [0.0, *values], 0.025), (high, [*values, 1.0], 0.975)):
-        cumulated = BSpline.basis_element(np.sort(knots)).antiderivative()
-        assert_allclose(cumulated(limit) / cumulated(max(knots)), tail, rtol=1e-7)
+    levels = np.array([0.95, 0.8])
+    lows, highs = ranks.gaffke(values[np.newaxis], 1.0, levels)
+    for level, (low,), (high,) in zip(levels, lows, highs, strict=True):
+        tail = (1.0 - level) / 2.0
+        ends = (low, [0.0, *values], tail), (high, [*values, 1.0], 1.0 - tail)
+        for limit, knots, below in ends:
+            cumulated = BSpline.basis_element(np.sort(knots)).antiderivative()
+            assert_allclose(cumulated(limit) / cumulated(max(knots)), below, rtol=1e-10)
     audited = np.array([0.5, 0.3, 0.2, 0.04, 0, 0, 0, 0, 0, 0])
     weights = np.random.default_rng(0).dirichlet(np.ones(11), 200_000)
     drawn = weights @ np.append(audited, 0.0), weights @ np.append(audited, 1.0)
     wanted = np.quantile(drawn[0], 0.025), np.quantile(drawn[1], 0.975)
-    assert_allclose(np.ravel(ranks.gaffke(audited[np.newaxis], 1.0, 0.95)), wanted, atol=0.001)
+    assert_allclose(np.ravel(ranks.gaffke(audited[np.newaxis], 1.0, LEVEL)), wanted, atol=0.001)
 
 
 def test_gaffkes_limits_of_zeros_and_ones_are_clopper_and_pearsons():
+    levels = np.array([0.5, 0.99, 0.999999])
     for n in (1, 2, 10, 50):
         right = np.tri(n + 1, n, -1)  # 0, 1, ..., n right answers
-        low, high = ranks.gaffke(100.0 * right, 100.0, 0.99)
-        for k in range(n + 1):
-            wanted = stats.binomtest(k, n).proportion_ci(0.99, "exact")
-            assert_allclose((low[k] / 100.0, high[k] / 100.0), (wanted.low, wanted.high), atol=1e-8)
+        lows, highs = ranks.gaffke(100.0 * right, 100.0, levels)
+        for level, low, high in zip(levels, lows, highs, strict=True):
+            for k in range(n + 1):
+                wanted = stats.binomtest(k, n).proportion_ci(level, "exact")
+                limits = (low[k] / 100.0, high[k] / 100.0)
+                assert_allclose(limits, (wanted.low, wanted.high), atol=1e-9)
+
+
+def one_mean(values, level):
+    low, high = np.ravel(ranks.gaffke(np.array([values]), 1.0, np.array([level])))
+    return low, high
 
 
 @given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=50), st.floats(0.5, 0.999))
 def test_gaffkes_limits_hold_the_mean_and_mirror_those_of_the_complements(values, level):
-    (low,), (high,) = ranks.gaffke(np.array([values]), 1.0, level)
+    low, high = one_mean(values, level)
     assert 0.0 <= low <= np.mean(values) + 1e-9
     assert np.mean(values) - 1e-9 <= high <= 1.0
-    (least,), (most,) = ranks.gaffke(1.0 - np.array([values[::-1]]), 1.0, level)
+    least, most = one_mean(1.0 - np.array(values[::-1]), level)
     assert_allclose((1.0 - most, 1.0 - least), (low, high), atol=1e-8)
-    (wider,), _ = ranks.gaffke(np.array([values]), 1.0, (1.0 + level) / 2.0)
+    wider, _ = one_mean(values, (1.0 + level) / 2.0)
     assert wider <= low + 1e-9
