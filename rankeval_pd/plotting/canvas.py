@@ -224,18 +224,17 @@ class Canvas:
         at = sizes
         room = 0.68 * panel_size(self.ax)[0] / (_DODGE * (len(names) + 1))
         if len(sizes) > min(SPARSE, max(room, 3)):  # a few, near the ticks
-            rows = tables[names[0]].dropna(subset=["x"]).sort_values("x")
+            x, n = (tables[names[0]][axis].to_numpy() for axis in ("x", "n"))
+            order = np.argsort(x)[: np.count_nonzero(~np.isnan(x))]
+            x = x[order]
             first, last = self.ax.get_xlim()
-            first = max(first, rows["x"].min())
-            last = min(last, rows["x"].max())
             inner = self.ax.xaxis.get_majorticklocs()
-            inner = inner[(first < inner) & (inner < last)]
+            inner = inner[(max(first, x[0]) < inner) & (inner < min(last, x[-1]))]
             if len(inner) > 3:
                 inner = inner[1:-1]
             if len(names) <= 3:
-                inner = np.append(rows["x"].iloc[len(rows) // 20], inner)
-            places = np.searchsorted(rows["x"], inner).clip(0, len(rows) - 1)
-            at = np.unique(rows["n"].iloc[places])
+                inner = np.append(x[len(x) // 20], inner)
+            at = np.unique(n[order][np.searchsorted(x, inner).clip(0, len(x) - 1)])
         for place, name in enumerate(names):
             rows = tables[name][tables[name]["n"].isin(at)]
             at_these = rows["x"], rows[low], rows[high]
@@ -337,6 +336,8 @@ class Canvas:
         """Label the axes, using a single text size."""
         ax, look = self.ax, self.look
         ax.spines[["top", "right"]].set_visible(False)
+        # labels of ticks reach farther than spines, which take long to measure
+        ax.spines[:].set_in_layout(not self.alone)
         for label, setter in ((xlabel, ax.set_xlabel), (ylabel, ax.set_ylabel)):
             if label is not None:
                 words = _SHORT.get(label, label) if small(ax) else label

@@ -361,13 +361,6 @@ def most_text(p: float) -> str:
     return f"all but {p:g}" if p < 1e-4 else percent_of(1.0 - p)
 
 
-def digits_for(width: float) -> int:
-    """Return the decimal places needed to resolve a quarter of the interval's width."""
-    if not np.isfinite(width) or width <= 0.0:
-        return 2
-    return int(np.clip(np.ceil(-np.log10(width / 4.0)), 0, 6))
-
-
 def number(value: float, digits: int) -> str:
     """Format a number with the given number of decimals and a true minus sign."""
     if np.isnan(value):

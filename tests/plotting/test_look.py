@@ -11,7 +11,6 @@ from rankeval_pd.plotting.look import (
     HUES,
     Ink,
     contrast,
-    digits_for,
     escaped,
     in_tex,
     interval_text,
@@ -92,15 +91,6 @@ def test_highlighted_names_are_drawn_over_gray_ones():
 
 
 # ---------------------------------------------------------------------------------------- numbers
-
-
-@pytest.mark.parametrize(
-    ("width", "digits"),
-    [(40.0, 0), (4.0, 0), (3.9, 1), (0.4, 1), (0.06, 2), (0.0, 2), (np.nan, 2), (np.inf, 2),
-     (1e-12, 6), (0.0039, 4)],
-)  # fmt: skip
-def test_a_fourth_of_an_interval_is_seen(width, digits):
-    assert digits_for(width) == digits
 
 
 def test_numbers_are_written_as_in_print():
