@@ -185,16 +185,16 @@ class Canvas:
         self, color: Any, x: Any, low: Any, high: Any, *, place: int = 0, count: int = 1
     ) -> None:
         """Draw intervals at the given x values, slightly shifted for each name."""
+        from matplotlib.collections import LineCollection
         from matplotlib.transforms import ScaledTranslation
 
-        figure = self.ax.figure
         aside = (place - 0.5 * (count - 1)) * _DODGE / 72.0
-        shift = ScaledTranslation(aside, 0, figure.dpi_scale_trans)
+        shift = ScaledTranslation(aside, 0, self.ax.figure.dpi_scale_trans)
+        ends = np.array([[x, low], [x, high]], dtype=float).transpose(2, 0, 1)  # (bar, end, axis)
         look = {"color": color, "linewidth": 1.1, "alpha": 0.75, "zorder": 2.6}
-        self.ax.vlines(x, low, high, **look, transform=self.ax.transData + shift)
-        for limit in (low, high):
-            points = np.column_stack([x, limit]).astype(float)
-            self.ax.update_datalim(points[np.isfinite(points[:, 1])])
+        bars = LineCollection([*ends], **look, transform=self.ax.transData + shift)
+        self.ax.add_collection(bars, autolim=False)
+        self.ax.update_datalim(ends[np.isfinite(ends).all(axis=2)])
         self.ax.autoscale_view()
 
     def uncertainty(

@@ -189,15 +189,14 @@ def draw_lists(
     canvas: Canvas, table: pd.DataFrame, log: bool | None
 ) -> dict[Hashable, pd.DataFrame]:
     """Draw the curve of each measure, and return the rows with x positions."""
-    rows = by_name(table)
+    rows = by_name(table.assign(x=table["n"]))
     scores = {}
     logarithmic = is_log(log, table["n"])
     short = logarithmic and log is None  # if every n were drawn, the first ranks would be too noisy
     for measure, mine in rows.items():
         scores[measure] = float(mine["precision"].mean())
         if short:
-            mine = mine[mine["n"] >= FIRST]
-        rows[measure] = mine.assign(x=mine["n"])
+            rows[measure] = mine[mine["n"] >= FIRST]
     drawn = canvas.choose(scores, "mean precision")
     canvas.across("n", log=logarithmic)
     for measure in drawn:

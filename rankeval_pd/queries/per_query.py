@@ -386,17 +386,14 @@ def frame_values(
     known = values.n_judged > 0
     if known.all():
         return values
+    left = keys[~known]
+    names = [x[0] if len(x) == 1 else x for x in left.head(3).itertuples(index=False, name=None)]
     warn(
-        f"Queries without judgments are left out ({int((~known).sum())}:"
-        f" {_query_names(keys[~known])}). Judge these queries, or drop their rows:"
+        f"Queries without judgments are left out ({len(left)}:"
+        f" {listed(names)}{', ...' * (len(left) > 3)}). Judge these queries, or drop their rows:"
         " data[~data['query'].isin([...])]."
     )
     return values.only(known)
-
-
-def _query_names(keys: pd.DataFrame) -> str:
-    names = [x[0] if len(x) == 1 else x for x in keys.head(3).itertuples(index=False, name=None)]
-    return listed(names) + ", ..." * (len(keys) > 3)
 
 
 def metrics_asked(metrics: Any, chosen: QueryOptions) -> list[MetricRequest]:
