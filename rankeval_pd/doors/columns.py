@@ -379,11 +379,6 @@ def group_numbers(frame: pd.DataFrame, by: Sequence[Hashable]) -> tuple[pd.DataF
     for name, column in zip(by, columns, strict=True):
         refuse_missing(column, "by", name)
     header = pd.Index(list(by), tupleize_cols=False)
-    values = columns[0].to_numpy()
-    whole = len(by) == 1 and values.dtype.kind in "iu"
-    if whole and values.size and (values[1:] >= values[:-1]).all():
-        new = np.append(True, values[1:] != values[:-1])  # the rows are sorted
-        return pd.DataFrame({0: columns[0].array[new]}).set_axis(header, axis=1), new.cumsum() - 1
     keys = pd.concat([x.reset_index(drop=True) for x in columns], axis=1)
     keys = keys.set_flags(allows_duplicate_labels=True)  # a key occurs in many rows
     keys.columns = header
@@ -533,7 +528,7 @@ def sorted_in_groups(keys: Keys, group: IntArray) -> IntArray:
     by_group = keys.reshape(sizes.size, -1)
     if (by_group == by_group[0]).all():  # the groups of a Dataset have the same labels
         by_group = by_group[:1]
-    order = np.stack([ranking.sorted_places(row) for row in by_group])
+    order = np.argsort(by_group, axis=1)
     starts = np.arange(0, keys.size, sizes[0])[:, np.newaxis]
     if len(order) == 1 < len(starts):
         return (starts + order).reshape(-1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, silent_division
 from rankeval_pd.stats.areas import Outline, RankingOutline
-from rankeval_pd.stats.bands import CurveLists, allow_for_positives, critical_value, draws_needed
+from rankeval_pd.stats.bands import CurveLists, allow_for_positives, critical_value
 from rankeval_pd.stats.clusters import (
     ADDED,
     ClusterSpread,

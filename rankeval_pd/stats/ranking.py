@@ -694,18 +694,6 @@ def mix(x: Keys) -> Keys:
     return x
 
 
-def sorted_places(keys: Keys) -> IntArray:
-    """Return the places of the keys in ascending order; sorting numbers is faster than places."""
-    low = np.uint64(2 ** max(keys.size - 1, 1).bit_length() - 1)
-    packed = np.arange(keys.size, dtype=np.uint64)  # the places, below the high bits of the keys
-    packed |= keys & ~low
-    packed.sort()
-    if (packed[1:] & ~low == packed[:-1] & ~low).any():  # the low bits of the keys decide
-        return np.argsort(keys)
-    packed &= low
-    return packed.view(np.int64)
-
-
 def words(keys: Keys, seed: int, start: int, stop: int) -> Keys:
     """Return words of 64 fair bits (key, word), the first resample of each in the lowest bit."""
     blocks = mix(np.arange(start // WORD, -(-stop // WORD), dtype=np.uint64))  # rounded up

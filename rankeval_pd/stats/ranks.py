@@ -285,9 +285,10 @@ def _may_agree(items: AnyItems) -> bool:
 def _few_in_a_range(draws: Draws, test: str) -> bool:
     """Return whether scores are means of few items in a known range, drawn one by one."""
     items = draws.items
-    alone = items.n_groups == 0 and items.unit is not None  # neither groups, strata nor weights
-    mean = alone and items.linear == "mean" and items.n_items <= _FEW and not items.binary
-    return mean and test != "t" and bool(np.isfinite(items.most)) and draws.parametric is None
+    few = test != "t" and items.n_items <= _FEW and np.isfinite(items.most) and not items.binary
+    if not few or items.n_groups or items.unit is None:  # groups, strata or weights
+        return False
+    return isinstance(items, Items) and items.linear == "mean" and draws.parametric is None
 
 
 def _score_limits(draws: Draws, test: str, level: float) -> tuple[str, Limits]:

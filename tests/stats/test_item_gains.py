@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -81,3 +82,30 @@ def test_the_seeds_part_of_what_is_drawn_is_normal():
     for row, error in zip(drawn, seeds.error, strict=True):
         assert stats.kstest(row / error, stats.norm.cdf).pvalue > 1e-3
     assert abs(np.corrcoef(drawn)[0, 1]) < 0.15
+
+
+@pytest.mark.parametrize("strata", [None, "part"])
+def test_rounded_sums_change_no_warning_of_skewness(strata, monkeypatch):
+    """Skewness near the limit; systems of equal scores, of huge and of tiny scores."""
+    rng = np.random.default_rng(5)
+    told = []
+    for n, width in itertools.product((12, 31, 60), (0.2, 0.6, 0.8, 1.0, 1.4)):
+        drawn = rng.lognormal(sigma=width, size=(n, 2)) - np.exp(width**2 / 2.0)
+        part = np.repeat(["x", "y", "z"], [n // 6, n // 3, n - n // 6 - n // 3])
+        for scale in (0.0, 1.0, 1e120, 1e-120):
+            data = pd.DataFrame(drawn * [1.0, scale], columns=["a", "b"]).assign(part=part)
+            said = []
+            for most in (item_gains._ROUNDED, 0):
+                monkeypatch.setattr(item_gains, "_ROUNDED", most)
+                with warnings.catch_warnings(record=True) as caught:
+                    warnings.simplefilter("always")
+                    systems = data.rankeval(measures=["a", "b"], strata=strata)
+                    if strata is None:
+                        systems.paired_permutation(test="t")
+                    else:
+                        systems.paired_bootstrap(event="recentred", n_resamples=100)
+                said.append([str(x.message) for x in caught])
+                monkeypatch.undo()
+            assert said[0] == said[1]
+            told.append(any("skewed" in x for x in said[0]))
+    assert 5 < sum(told) < len(told) - 5
