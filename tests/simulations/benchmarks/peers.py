@@ -193,6 +193,14 @@ def of_calls():
     items = pd.DataFrame(rng.normal(size=(100, 2)), columns=["a", "b"])
     gold, scores = large["gold"].to_numpy(), large["good"].to_numpy()
     one = large[["gold", "good"]].rankeval
+    sets = [pd.DataFrame(rng.normal(size=(100, 2)), columns=["a", "b"]) for _ in range(1_000)]
+    together = pd.concat(sets, keys=range(1_000), names=["set", "item"])
+
+    def gain(data):
+        test = stats.ttest_rel(data["a"], data["b"])
+        low, high = test.confidence_interval()
+        mean = (data["a"] - data["b"]).mean()
+        return {"gain": mean, "ci_low": low, "ci_high": high, "p_value": test.pvalue}
 
     def fisher():
         heads = [df.nlargest(100, name) for name in ("good", "fair")]
@@ -237,6 +245,16 @@ def of_calls():
         "`paired_permutation(test='t')`, 100 items": (
             lambda: items.rankeval.paired_permutation(test="t"), "`scipy.stats.ttest_rel`",
             lambda: stats.ttest_rel(items["a"], items["b"]),
+        ),
+        "the same, for 1,000 sets of items with `by=`": (
+            lambda: together.rankeval(by="set", label="item").paired_permutation(test="t"),
+            "`ttest_rel` in a loop, with the interval and a table",
+            lambda: pd.DataFrame(map(gain, sets)),
+        ),
+        "the same, in a loop": (
+            lambda: pd.concat([x.rankeval.paired_permutation(test="t") for x in sets]),
+            "`ttest_rel` in a loop, with the interval and a table",
+            lambda: pd.DataFrame(map(gain, sets)),
         ),
         "`roc`, 1,000,000 candidates": (
             one.roc, "`roc_curve`", lambda: metrics.roc_curve(gold, scores)
