@@ -37,6 +37,7 @@ from rankeval_pd.decisions.verdicts import (
     OF_SETS,
     P_ENDS,
     REGIONS,
+    SWAPPED,
     TIE_COLUMNS,
     TIE_ENDS,
     UNCUT,
