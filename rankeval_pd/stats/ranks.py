@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
@@ -258,13 +258,7 @@ def scores_with_limits(draws: Draws, test: str) -> SystemScores:
     """Return the scores with intervals, which need no draws."""
     count, level = draws.items.n_systems, draws.options.level
     each = level_of_each(level, count * draws.options.n_alike)
-    if _few_in_a_range(draws, test):
-        interval, items = "gaffke", draws.items
-        values = items.statistics[..., 0] / items.statistics[..., 1]
-        limits = gaffke(values, items.most, np.array([each, level]))
-        together, alone = zip(*np.sort(items.sign * np.array(limits), axis=0), strict=True)
-    else:
-        (interval, together), (_, alone) = (_score_limits(draws, test, x) for x in (each, level))
+    interval, (together, alone) = _score_limits(draws, test, np.array([each, level]))
     skewed = interval == "hall" and count > 2 and abs(np.mean(_leans(draws))) > _LEANS
     return SystemScores(
         draws.theta, together, alone, interval, bool(skewed or _may_agree(draws.items))
@@ -282,41 +276,40 @@ def _may_agree(items: AnyItems) -> bool:
     return bool(np.isin(items.statistics[..., 0] / most[items.strata], (0.0, 1.0)).all())
 
 
-def _few_in_a_range(draws: Draws, test: str) -> bool:
-    """Return whether scores are means of few items in a known range, drawn one by one."""
+def _score_limits(draws: Draws, test: str, levels: FloatArray) -> tuple[str, Iterable[Any]]:
+    """Return the kind of interval, and the systems' intervals by level; larger is better."""
     items = draws.items
-    few = test != "t" and items.n_items <= _FEW and np.isfinite(items.most) and not items.binary
-    if not few or items.n_groups or items.unit is None:  # groups, strata or weights
-        return False
-    return isinstance(items, Items) and items.linear == "mean" and draws.parametric is None
-
-
-def _score_limits(draws: Draws, test: str, level: float) -> tuple[str, Limits]:
-    """Return the kind of the interval, and each system's interval; larger scores are better."""
-    items = draws.items
-    options = replace(draws.options, level=level)
+    each = [replace(draws.options, level=level) for level in levels.tolist()]
     if isinstance(items, Items) and items.factors is not None:
-        limits = student_limits(draws.theta, *crossed_errors(items), options)
+        errors = crossed_errors(items)
+        limits = np.array([student_limits(draws.theta, *errors, options) for options in each])
         least, most = np.sort([0.0, items.sign * items.most])
         if np.isfinite(items.most):
-            limits = np.clip(limits[0], least, most), np.clip(limits[1], least, most)
+            limits = np.clip(limits, least, most)
         return "student", limits
     if test == "t":
-        error = draws.student_factor * _errors(draws)
-        return "t", student_limits(draws.theta, error, items.n_items - 1.0, options)
+        error, freedom = draws.student_factor * _errors(draws), items.n_items - 1.0
+        return "t", [student_limits(draws.theta, error, freedom, options) for options in each]
     if items.seeds is not None and draws.parametric is not None:
-        return "student", draws.parametric.score_limits(level)
+        return "student", map(draws.parametric.score_limits, levels.tolist())
+    few = isinstance(items, Items) and items.linear == "mean" and items.n_items <= _FEW
+    few &= items.n_groups == 0 and items.unit is not None  # neither groups, strata nor weights
     if items.binary:
         right = items.totals[:, 0]
         interval = "clopper-pearson"
-        found = clopper_pearson(right, np.full(right.shape, items.n_items), level)
+        size = np.full(right.shape, items.n_items)
+        found = [clopper_pearson(right, size, level) for level in levels.tolist()]
     elif draws.parametric is not None:
         interval = "korn-graubard"
-        found = draws.parametric.score_limits(level)
+        found = [draws.parametric.score_limits(level) for level in levels.tolist()]
+    elif few and np.isfinite(items.most):
+        values = items.statistics[..., 0] / items.statistics[..., 1]
+        interval = "gaffke"
+        found = [*zip(*gaffke(values, items.most, levels), strict=True)]
     else:
-        return _hall_limits(draws, level)
-    low, high = np.sort(items.sign * np.array(found), axis=0)
-    return interval, (low, high)
+        hall = [_hall_limits(draws, level) for level in levels.tolist()]
+        return hall[0][0], [limits for _, limits in hall]
+    return interval, np.sort(items.sign * np.array(found), axis=1)
 
 
 def _hall_limits(draws: Draws, level: float) -> tuple[str, Limits]:

@@ -41,9 +41,6 @@ def test_pairs_of_areas_have_delongs_p_values_and_intervals():
 # ---- Gaffke's limits for means
 
 
-LEVEL = np.array([0.95])
-
-
 def test_gaffkes_limits_are_quantiles_of_b_splines_and_of_random_means():
     """A random mean has the density of a B-spline with the values as knots (Curry, Schoenberg)."""
     values = np.array([0.5, 0.3, 0.2, 0.11, 0.05, 0.04])
@@ -59,7 +56,8 @@ def test_gaffkes_limits_are_quantiles_of_b_splines_and_of_random_means():
     weights = np.random.default_rng(0).dirichlet(np.ones(11), 200_000)
     drawn = weights @ np.append(audited, 0.0), weights @ np.append(audited, 1.0)
     wanted = np.quantile(drawn[0], 0.025), np.quantile(drawn[1], 0.975)
-    assert_allclose(np.ravel(ranks.gaffke(audited[np.newaxis], 1.0, LEVEL)), wanted, atol=0.001)
+    found = ranks.gaffke(audited[np.newaxis], 1.0, np.array([0.95]))
+    assert_allclose(np.ravel(found), wanted, atol=0.001)
 
 
 def test_gaffkes_limits_of_zeros_and_ones_are_clopper_and_pearsons():

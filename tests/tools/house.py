@@ -58,7 +58,7 @@ def span(node: ast.AST) -> set[int]:
 
 # ---- How the package reads
 
-MOST_TOKENS = 308_371  # .ci/run fails above this number, which only an issue may raise
+MOST_TOKENS = 308_359  # .ci/run fails above this number, which only an issue may raise
 MEND = "Shorten code, or merge what is alike; only an issue may raise a limit."
 
 

@@ -202,6 +202,9 @@ def of_calls():
         mean = (data["a"] - data["b"]).mean()
         return {"gain": mean, "ci_low": low, "ci_high": high, "p_value": test.pvalue}
 
+    def gains():
+        return pd.DataFrame(map(gain, sets))
+
     def fisher():
         heads = [df.nlargest(100, name) for name in ("good", "fair")]
         only = [x.drop(y.index, errors="ignore")["gold"] for x, y in (heads, heads[::-1])]
@@ -246,15 +249,13 @@ def of_calls():
             lambda: items.rankeval.paired_permutation(test="t"), "`scipy.stats.ttest_rel`",
             lambda: stats.ttest_rel(items["a"], items["b"]),
         ),
-        "the same, for 1,000 sets of items with `by=`": (
+        "1,000 such t tests with `by=`": (
             lambda: together.rankeval(by="set", label="item").paired_permutation(test="t"),
-            "`ttest_rel` in a loop, with the interval and a table",
-            lambda: pd.DataFrame(map(gain, sets)),
+            "`ttest_rel` in a loop, with the interval and a table", gains,
         ),
-        "the same, in a loop": (
+        "1,000 such t tests in a loop": (
             lambda: pd.concat([x.rankeval.paired_permutation(test="t") for x in sets]),
-            "`ttest_rel` in a loop, with the interval and a table",
-            lambda: pd.DataFrame(map(gain, sets)),
+            "`ttest_rel` in a loop, with the interval and a table", gains,
         ),
         "`roc`, 1,000,000 candidates": (
             one.roc, "`roc_curve`", lambda: metrics.roc_curve(gold, scores)
